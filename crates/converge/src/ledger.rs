@@ -1,0 +1,162 @@
+//! What was done: one entry for each child object, as last written by us and last seen.
+//!
+//! Versioned JSON, kept as a resource's private data. Not a copy of the world, and without secrets.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::{Document, Key};
+
+/// The record of one resource.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Ledger {
+    /// Version of this format.
+    pub version: u32,
+    /// The objects by key.
+    pub entries: BTreeMap<Key, Entry>,
+    /// Objects whose place another one has taken and that are not deleted yet (`KindFacts::slots`).
+    pub retired: BTreeMap<Key, Entry>,
+}
+
+/// One object.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Entry {
+    /// Its kind.
+    pub kind: String,
+    /// What we last applied.
+    pub document: Document,
+    /// Its outputs, as last seen; empty before it was seen.
+    pub outputs: Document,
+    /// The objects it needs; deletion follows these edges in reverse.
+    pub after: BTreeSet<Key>,
+    /// How it was last seen.
+    pub health: Health,
+    /// It was imported and carries no mark of ours yet: the next write of it adds the mark.
+    pub imported: bool,
+}
+
+/// How an object was last seen. Its Display is the `state` of the resource's `components` map.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Health {
+    /// As we applied it, and usable.
+    #[default]
+    Ready,
+    /// A write was begun whose outcome was not seen.
+    Begun,
+    /// Not there.
+    Missing,
+    /// Other than we applied it.
+    Drifted(Vec<Difference>),
+    /// Not usable yet, in the API's words.
+    Waiting(String),
+    /// Not usable, in the API's words.
+    Broken(String),
+    /// It has lost its mark of ownership.
+    Unmarked,
+    /// It carries somebody else's mark.
+    Foreign(String),
+}
+
+/// One field that is other than we applied it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Difference {
+    /// The field, such as `max` or `tags["team"]`.
+    pub field: String,
+    /// What was found; null where it is absent.
+    pub found: Json,
+    /// What we applied; null where we had given it up.
+    pub want: Json,
+}
+
+// === impl Ledger ===
+
+impl Ledger {
+    /// The version of the format written.
+    pub const VERSION: u32 = 1;
+
+    /// Whether nothing is recorded.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty() && self.retired.is_empty()
+    }
+
+    /// Reads a record. `None` for no bytes (an import, or a state edited by hand).
+    ///
+    /// # Errors
+    /// Not JSON of ours, or a version newer than [`Ledger::VERSION`]; the text says which.
+    pub fn decode(bytes: &[u8]) -> Result<Option<Self>, String> {
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        let ledger: Self = serde_json::from_slice(bytes).map_err(|error| format!("it cannot be read: {error}"))?;
+        if ledger.version > Self::VERSION {
+            return Err(format!(
+                "it has version {}, and this version of the provider knows only {}",
+                ledger.version,
+                Self::VERSION
+            ));
+        }
+        Ok(Some(ledger))
+    }
+
+    /// The record as bytes, the same for equal records.
+    pub fn encode(&self) -> Vec<u8> {
+        // Maps with string keys and plain values always serialise.
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+}
+
+impl Default for Ledger {
+    fn default() -> Self {
+        Self { version: Self::VERSION, entries: BTreeMap::new(), retired: BTreeMap::new() }
+    }
+}
+
+// === impl Health ===
+
+impl fmt::Display for Health {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ready => f.write_str("ready"),
+            Self::Begun => f.write_str("begun"),
+            Self::Missing => f.write_str("missing"),
+            Self::Drifted(differences) => {
+                let texts: Vec<_> = differences.iter().map(ToString::to_string).collect();
+                write!(f, "drifted: {}", texts.join("; "))
+            }
+            Self::Waiting(why) => write!(f, "waiting: {why}"),
+            Self::Broken(why) => write!(f, "broken: {why}"),
+            Self::Unmarked => f.write_str("unmarked"),
+            Self::Foreign(owner) => write!(f, "owned by {owner}"),
+        }
+    }
+}
+
+// === impl Difference ===
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.found, &self.want) {
+            (Json::Null, want) => write!(f, "{} is gone, want {}", self.field, short(want)),
+            (found, Json::Null) => write!(f, "{} is {}, want none", self.field, short(found)),
+            (found, want) => write!(f, "{} is {}, want {}", self.field, short(found), short(want)),
+        }
+    }
+}
+
+// A whole policy document in a plan line would hide the rest of the plan.
+fn short(value: &Json) -> String {
+    const LIMIT: usize = 120;
+    let text = match value {
+        Json::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    if text.chars().count() <= LIMIT { text } else { text.chars().take(LIMIT).chain(" …".chars()).collect() }
+}

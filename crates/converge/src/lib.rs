@@ -1,0 +1,47 @@
+//! Compares a graph of wanted objects with what is there and makes the difference go away.
+//!
+//! Not a workflow engine and without undo: create, update and repair are the same run, and a failed run is resumed
+//! by running again. This crate knows neither Terraform nor any cloud.
+//!
+//! Read in this order: [`Component`] (a child object as data), [`Driver`] (its effects), [`Graph`] (the wanted
+//! objects), [`Ledger`] (what we did), [`plan`] (pure), [`converge`] (the run).
+
+mod component;
+mod cx;
+mod driver;
+mod engine;
+mod fault;
+mod graph;
+mod ledger;
+mod observe;
+mod plan;
+#[cfg(feature = "testing")]
+pub mod testing;
+
+pub use component::{Component, Draft, KindFacts, Output, Outputs};
+pub use cx::{Clock, Cx, SystemClock};
+pub use driver::{AnyDriver, Changes, Creation, Driver, Drivers, Finding, Found, Observed, Ownership, Readiness, Severity};
+pub use engine::{Converged, Failure, Run, Source, converge, destroy};
+pub use fault::{Fault, FaultClass};
+pub use graph::{Graph, Handle, Node};
+pub use ledger::{Difference, Entry, Health, Ledger};
+pub use observe::{Inspection, WriteBack, inspect};
+pub use plan::{Action, Plan, Step, plan};
+
+/// The name of a child object within its resource, a snake_case noun such as `node_group`. Shown in plans, so part
+/// of the user interface.
+pub type Key = String;
+
+/// A component as JSON: an object without nulls.
+pub type Document = serde_json::Map<String, serde_json::Value>;
+
+/// The ownership mark put on every object we make: `<resource type>/<import id>`. One notion with the import id and
+/// the adoption of what a killed run left behind.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+pub struct Owner(pub String);
+
+impl std::fmt::Display for Owner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
