@@ -1,1 +1,9 @@
-//! Being written.
+//! The provider: everything that knows machine-learning platforms.
+//!
+//! Read first: `composite` (what a resource is), `resources` (one file each), `bridge` (how one becomes a resource of
+//! Terraform). Layers, lowest first: `catalog`, `components`, `resources`, `drivers`, `bridge`, `provider`.
+
+pub mod catalog;
+pub mod components;
+pub mod composite;
+pub mod settings;

@@ -1,0 +1,23 @@
+//! Child objects in an AWS account.
+
+mod autoscaling_tags;
+mod eks_node_group;
+mod iam_role;
+mod launch_template;
+mod s3;
+
+pub use autoscaling_tags::{AutoscalingTags, AutoscalingTagsDraft};
+pub use eks_node_group::{NodeGroup, NodeGroupDraft, NodeGroupOutputs, Taint};
+pub use iam_role::{IamRole, IamRoleDraft, IamRoleOutputs};
+pub use launch_template::{LaunchTemplate, LaunchTemplateDraft, LaunchTemplateOutputs};
+pub use s3::{
+    Bucket, BucketDraft, BucketEncryption, BucketEncryptionDraft, BucketLifecycle, BucketLifecycleDraft,
+    BucketOutputs, BucketOwnershipControls, BucketOwnershipControlsDraft, BucketPolicy, BucketPolicyDraft,
+    BucketPublicAccessBlock, BucketPublicAccessBlockDraft, BucketVersioning, BucketVersioningDraft, LifecycleRule,
+};
+
+/// Tags by key.
+pub type Tags = std::collections::BTreeMap<String, String>;
+
+/// The tag that carries the ownership mark.
+pub const OWNER_TAG: &str = "mlplat:owner";
