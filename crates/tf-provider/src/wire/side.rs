@@ -50,7 +50,11 @@ impl GrpcBroker for Side {
         request: Request<Streaming<ConnInfo>>,
     ) -> Result<Response<BoxStream<ConnInfo>>, Status> {
         let mut announced = request.into_inner();
-        tokio::spawn(async move { while let Ok(Some(_)) = announced.message().await {} });
+        let end = self.ending.token().clone();
+        // Ends with the process even if the host keeps its side open: the server waits for open streams.
+        tokio::spawn(end.run_until_cancelled_owned(async move {
+            while let Ok(Some(_)) = announced.message().await {}
+        }));
         Ok(Response::new(self.silence()))
     }
 }

@@ -120,7 +120,7 @@ mod tests {
                 name = "pool",
                 "text {}",
                 1
-            )
+            );
         });
 
         let fields = line.as_object().expect("an object");

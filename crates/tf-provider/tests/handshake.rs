@@ -1,0 +1,293 @@
+//! The real server against a client that behaves like a host: who gets in, what is answered, and how it ends.
+
+mod host;
+
+use host::{Address, Client, Identity, connect_plainly, origin};
+use rustls::version::{TLS12, TLS13};
+use std::{path::Path, sync::Arc, time::Duration};
+use tf_provider::wire::{
+    Cause, Ending, Environment, Plugin, StopSignal, WireError,
+    proto::{
+        plugin::{
+            self, grpc_broker_client::GrpcBrokerClient,
+            grpc_controller_client::GrpcControllerClient, grpc_stdio_client::GrpcStdioClient,
+        },
+        tfplugin6::{
+            DynamicValue, FunctionError, call_function, get_metadata, provider_server::Provider,
+            validate_provider_config,
+        },
+    },
+};
+use tokio::{sync::Notify, task::JoinHandle, time::timeout};
+use tonic::{Code, Request, Response, Status};
+use tonic_health::pb::{
+    HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
+};
+
+/// Longer than any test takes; a test that reaches it has failed.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A provider with three calls: one says hello, one measures, one lasts until the process ends.
+struct Sample {
+    stop: StopSignal,
+    lasting: Arc<Notify>,
+}
+
+#[tonic::async_trait]
+impl Provider for Sample {
+    async fn get_metadata(
+        &self,
+        _: Request<get_metadata::Request>,
+    ) -> Result<Response<get_metadata::Response>, Status> {
+        Ok(Response::new(get_metadata::Response::default()))
+    }
+
+    async fn call_function(
+        &self,
+        request: Request<call_function::Request>,
+    ) -> Result<Response<call_function::Response>, Status> {
+        let arguments = request.into_inner().arguments;
+        Ok(Response::new(call_function::Response {
+            result: arguments.into_iter().next(),
+            error: None::<FunctionError>,
+        }))
+    }
+
+    async fn validate_provider_config(
+        &self,
+        _: Request<validate_provider_config::Request>,
+    ) -> Result<Response<validate_provider_config::Response>, Status> {
+        self.lasting.notify_one();
+        self.stop.token().cancelled().await;
+        Ok(Response::new(validate_provider_config::Response::default()))
+    }
+}
+
+/// A plugin that serves in this process.
+struct Running {
+    address: Address,
+    ending: Ending,
+    lasting: Arc<Notify>,
+    served: JoinHandle<Result<(), WireError>>,
+    _dir: tempfile::TempDir,
+}
+
+impl Running {
+    fn start(client: Option<&Identity>) -> Self {
+        let dir = tempfile::tempdir().expect("a directory");
+        let environment = Environment {
+            protocol_versions: Some("5,6".to_owned()),
+            client_cert: client.map(Identity::pem),
+            temp_dir: dir.path().to_owned(),
+            ..Environment::default()
+        };
+        let plugin = Plugin::bind(&environment).expect("a socket");
+        let address = Address::parse(&plugin.handshake_line());
+        let ending = Ending::default();
+        let lasting = Arc::new(Notify::new());
+        let provider = Sample {
+            stop: ending.signal(),
+            lasting: Arc::clone(&lasting),
+        };
+        Self {
+            address,
+            served: tokio::spawn(plugin.serve(provider, ending.clone())),
+            ending,
+            lasting,
+            _dir: dir,
+        }
+    }
+
+    fn path(&self) -> &Path {
+        Path::new(&self.address.path)
+    }
+
+    async fn ended(self) {
+        let served = timeout(PATIENCE, self.served).await.expect("in time");
+        served.expect("no panic").expect("a good end");
+        assert!(
+            !Path::new(&self.address.path).exists(),
+            "the socket is still there"
+        );
+    }
+}
+
+/// Whether a client gets as far as an answer.
+async fn is_served(client: &Client<'_>, address: &Address) -> bool {
+    let Ok(channel) = client.connect(address).await else {
+        return false;
+    };
+    channel
+        .provider()
+        .get_metadata(get_metadata::Request {})
+        .await
+        .is_ok()
+}
+
+#[tokio::test]
+async fn the_host_that_started_the_process_is_served() {
+    let own = Identity::new();
+    let running = Running::start(Some(&own));
+
+    for version in [&TLS13, &TLS12] {
+        let client = Client {
+            identity: Some(&own),
+            version,
+        };
+        assert!(is_served(&client, &running.address).await, "{version:?}");
+    }
+}
+
+#[tokio::test]
+async fn others_are_refused_and_do_no_harm() {
+    let (own, other) = (Identity::new(), Identity::new());
+    let thief = own.with_key_of(&other);
+    let running = Running::start(Some(&own));
+
+    for version in [&TLS13, &TLS12] {
+        for identity in [Some(&other), Some(&thief), None] {
+            let client = Client { identity, version };
+            assert!(!is_served(&client, &running.address).await, "{version:?}");
+        }
+    }
+    let plain = connect_plainly(running.path()).await.expect("a socket");
+    let answer = plain
+        .provider()
+        .get_metadata(get_metadata::Request {})
+        .await;
+    assert!(answer.is_err(), "served without TLS");
+    let client = Client {
+        identity: Some(&own),
+        version: &TLS13,
+    };
+    assert!(is_served(&client, &running.address).await);
+}
+
+#[tokio::test]
+async fn without_a_client_certificate_there_is_no_tls() {
+    let running = Running::start(None);
+    assert!(running.address.certificate.is_none());
+
+    let channel = connect_plainly(running.path()).await.expect("a connection");
+
+    channel
+        .provider()
+        .get_metadata(get_metadata::Request {})
+        .await
+        .expect("an answer");
+}
+
+#[tokio::test]
+async fn messages_far_above_the_usual_limit_pass_both_ways() {
+    let running = Running::start(None);
+    let mut provider = connect_plainly(running.path())
+        .await
+        .expect("a connection")
+        .provider();
+
+    let large = DynamicValue {
+        msgpack: vec![7; 9 << 20],
+        json: Vec::new(),
+    };
+    let request = call_function::Request {
+        name: "echo".to_owned(),
+        arguments: vec![large.clone()],
+    };
+    let answer = provider
+        .call_function(request)
+        .await
+        .expect("an answer")
+        .into_inner();
+
+    assert!(answer.result == Some(large));
+}
+
+#[tokio::test]
+async fn a_call_that_is_not_written_says_so() {
+    let running = Running::start(None);
+    let mut provider = connect_plainly(running.path())
+        .await
+        .expect("a connection")
+        .provider();
+
+    let status = provider
+        .get_functions(tf_provider::wire::proto::tfplugin6::get_functions::Request {})
+        .await;
+
+    assert_eq!(status.expect_err("not written").code(), Code::Unimplemented);
+}
+
+#[tokio::test]
+async fn the_plugin_reports_to_be_healthy() {
+    let running = Running::start(None);
+    let channel = connect_plainly(running.path()).await.expect("a connection");
+
+    let request = HealthCheckRequest {
+        service: "plugin".to_owned(),
+    };
+    let answer = HealthClient::with_origin(channel, origin())
+        .check(request)
+        .await
+        .expect("an answer");
+
+    assert_eq!(answer.into_inner().status(), ServingStatus::Serving);
+}
+
+#[tokio::test]
+async fn shutdown_is_answered_and_ends_everything() {
+    let own = Identity::new();
+    let running = Running::start(Some(&own));
+    let client = Client {
+        identity: Some(&own),
+        version: &TLS13,
+    };
+    let channel = client
+        .connect(&running.address)
+        .await
+        .expect("a connection");
+    let stdio = GrpcStdioClient::with_origin(channel.clone(), origin())
+        .stream_stdio(())
+        .await;
+    let mut stdio = stdio.expect("an open stream").into_inner();
+    let nothing = tokio_stream::pending::<plugin::ConnInfo>();
+    let broker = GrpcBrokerClient::with_origin(channel.clone(), origin())
+        .start_stream(nothing)
+        .await;
+    let mut broker = broker.expect("an open stream").into_inner();
+
+    let mut controller = GrpcControllerClient::with_origin(channel, origin());
+    controller
+        .shutdown(plugin::Empty {})
+        .await
+        .expect("an answer");
+
+    assert!(stdio.message().await.is_ok_and(|message| message.is_none()));
+    assert!(
+        broker
+            .message()
+            .await
+            .is_ok_and(|message| message.is_none())
+    );
+    assert_eq!(running.ending.cause(), Some(Cause::Shutdown));
+    running.ended().await;
+}
+
+#[tokio::test]
+async fn a_call_still_running_at_the_end_can_answer() {
+    let running = Running::start(None);
+    let mut provider = connect_plainly(running.path())
+        .await
+        .expect("a connection")
+        .provider();
+    let call = tokio::spawn(async move {
+        provider
+            .validate_provider_config(validate_provider_config::Request::default())
+            .await
+    });
+    running.lasting.notified().await;
+
+    running.ending.end(Cause::Signalled);
+
+    call.await.expect("no panic").expect("an answer");
+    running.ended().await;
+}
