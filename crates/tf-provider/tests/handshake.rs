@@ -141,7 +141,10 @@ async fn the_host_that_started_the_process_is_served() {
 #[tokio::test]
 async fn others_are_refused_and_do_no_harm() {
     let (own, other) = (Identity::new(), Identity::new());
-    let thief = own.with_key_of(&other);
+    let thief = Identity {
+        certificate: own.certificate.clone(),
+        key: other.key.clone_key(),
+    };
     let running = Running::start(Some(&own));
 
     for version in [&TLS13, &TLS12] {

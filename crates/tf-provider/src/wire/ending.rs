@@ -113,13 +113,17 @@ impl Signals {
 }
 
 /// Ends the process when the host is gone. A killed host tells nobody.
-pub(crate) async fn watch_parent(ending: Ending) {
+///
+/// Who the parent is, is asked at once and not by the returned future: the host may die before that first runs.
+pub(crate) fn watch_parent(ending: Ending) -> impl Future<Output = ()> {
     let parent = parent_id();
-    let mut ticks = interval(PARENT_PERIOD);
-    while parent_id() == parent {
-        ticks.tick().await;
+    async move {
+        let mut ticks = interval(PARENT_PERIOD);
+        while parent_id() == parent {
+            ticks.tick().await;
+        }
+        ending.end(Cause::Orphaned);
     }
-    ending.end(Cause::Orphaned);
 }
 
 #[cfg(test)]

@@ -37,9 +37,10 @@ use tonic::{
 };
 
 /// A certificate as hosts make it: P-521, signed by itself, and saying that it is an authority.
+#[derive(Debug)]
 pub(crate) struct Identity {
-    certificate: CertificateDer<'static>,
-    key: PrivatePkcs8KeyDer<'static>,
+    pub(crate) certificate: CertificateDer<'static>,
+    pub(crate) key: PrivatePkcs8KeyDer<'static>,
 }
 
 impl Identity {
@@ -55,14 +56,6 @@ impl Identity {
         Self {
             certificate: certificate.der().clone(),
             key: PrivatePkcs8KeyDer::from(key.serialize_der()),
-        }
-    }
-
-    /// The same certificate, with somebody else's key.
-    pub(crate) fn with_key_of(&self, other: &Self) -> Self {
-        Self {
-            certificate: self.certificate.clone(),
-            key: other.key.clone_key(),
         }
     }
 
