@@ -86,7 +86,6 @@ pub enum Readiness {
 }
 
 /// What a creation is told beside the spec.
-#[derive(Debug)]
 pub struct Creation<'a, C: Component> {
     /// The mark to put on the object.
     pub owner: &'a Owner,
@@ -98,7 +97,6 @@ pub struct Creation<'a, C: Component> {
 }
 
 /// What an update is to change.
-#[derive(Debug)]
 pub struct Changes<'a, C: Component> {
     /// The mark, to be put on where [`Changes::owner_missing`].
     pub owner: &'a Owner,

@@ -62,7 +62,13 @@ pub enum During {
 }
 
 /// Brings the world to what `source` wants, from whatever is there now.
-pub async fn converge(run: &Run<'_>, source: Source<'_>, ledger: Ledger) -> Converged;
+pub async fn converge(run: &Run<'_>, source: Source<'_>, ledger: Ledger) -> Converged {
+    let _ = (run, source);
+    Converged { ledger, failures: Vec::new() }
+}
 
 /// Brings the world to nothing: deletes what the record holds, in reverse over its edges.
-pub async fn destroy(run: &Run<'_>, ledger: Ledger) -> Converged;
+pub async fn destroy(run: &Run<'_>, ledger: Ledger) -> Converged {
+    let _ = run;
+    Converged { ledger, failures: Vec::new() }
+}

@@ -80,6 +80,11 @@ impl Graph {
         self.unshaped.as_ref()
     }
 
+    /// Whether the outputs of an object are known, whatever they are. They are not where it is made or made again.
+    pub(crate) fn knows(&self, key: &str) -> bool {
+        self.known_outputs.contains_key(key)
+    }
+
     /// The objects by key.
     pub fn nodes(&self) -> &BTreeMap<Key, Node> {
         &self.nodes
@@ -130,6 +135,9 @@ impl<C: Component> Handle<C> {
     /// object makes an edge.
     pub fn output<T: DeserializeOwned>(&self, output: Output<C::Outputs, T>) -> Value<T> {
         let known = self.outputs.as_ref().and_then(|outputs| outputs.get(output.name));
+        if known.is_some_and(is_pending) {
+            return Value::pending(Pending::Output { component: self.key.clone(), field: output.name.to_owned() });
+        }
         match known.and_then(|json| serde_json::from_value(json.clone()).ok()) {
             Some(value) => Value::known(value).from_component(&self.key),
             // An object that exists and says nothing of this output: absent, not pending.

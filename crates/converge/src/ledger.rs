@@ -40,6 +40,8 @@ pub struct Entry {
     pub health: Health,
     /// It was imported and carries no mark of ours yet: the next write of it adds the mark.
     pub imported: bool,
+    /// Its kind holds data (`KindFacts::holds_data`); kept for objects that the graph no longer has.
+    pub holds_data: bool,
 }
 
 /// How an object was last seen. Its Display is the `state` of the resource's `components` map.

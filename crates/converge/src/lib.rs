@@ -6,6 +6,7 @@
 //! Read in this order: [`Component`] (a child object as data), [`Driver`] (its effects), [`Graph`] (the wanted
 //! objects), [`Ledger`] (what we did), [`plan`] (pure), [`converge`] (the run).
 
+mod compare;
 mod component;
 mod cx;
 mod driver;
@@ -20,13 +21,16 @@ pub mod testing;
 
 pub use component::{Component, Draft, KindFacts, Output, Outputs};
 pub use cx::{Clock, Cx, SystemClock};
-pub use driver::{AnyDriver, Changes, Creation, Driver, Drivers, Finding, Found, Observed, Ownership, Readiness, Severity};
-pub use engine::{Converged, Failure, Run, Source, converge, destroy};
+pub use driver::{
+    AnyChanges, AnyCreation, AnyDriver, Changes, Creation, Driver, Drivers, Finding, Found, Observed, Ownership,
+    Readiness, Severity,
+};
+pub use engine::{Converged, During, Failure, Run, Source, converge, destroy};
 pub use fault::{Fault, FaultClass};
 pub use graph::{Graph, Handle, Node};
 pub use ledger::{Difference, Entry, Health, Ledger};
 pub use observe::{Inspection, WriteBack, inspect};
-pub use plan::{Action, Plan, Step, plan};
+pub use plan::{Action, Plan, Replacement, Step, plan};
 
 /// The name of a child object within its resource, a snake_case noun such as `node_group`. Shown in plans, so part
 /// of the user interface.

@@ -42,4 +42,7 @@ pub async fn inspect(
     owner: &Owner,
     graph: &Graph,
     ledger: Option<&Ledger>,
-) -> Result<Inspection, Vec<Failure>>;
+) -> Result<Inspection, Vec<Failure>> {
+    let _ = (drivers, cx, owner, graph, ledger);
+    Err(Vec::new())
+}

@@ -92,6 +92,24 @@ pub fn is_pending(document: &Json) -> bool {
     }
 }
 
+/// Why parts of a document are pending: every marker in it.
+pub fn pending_in(document: &Json) -> Vec<Pending> {
+    match document {
+        Json::Object(map) => match map.get(MARKER) {
+            Some(Json::Array(parts)) => match parts.as_slice() {
+                [Json::String(component), Json::String(field)] => {
+                    vec![Pending::Output { component: component.clone(), field: field.clone() }]
+                }
+                _ => vec![Pending::Config],
+            },
+            Some(_) => vec![Pending::Config],
+            None => map.values().flat_map(pending_in).collect(),
+        },
+        Json::Array(items) => items.iter().flat_map(pending_in).collect(),
+        _ => Vec::new(),
+    }
+}
+
 // === impl Value ===
 
 impl<T> Value<T> {
