@@ -1,0 +1,45 @@
+//! Import: from an id or an identity to the stub that the Read which follows fills.
+
+use tf_provider::{Cty, Diagnostic, Diagnostics, ImportRequest, StateResponse};
+use value::AttributePath;
+
+use super::{identity_of, schema};
+use crate::composite::Composite;
+
+pub(super) fn import<C: Composite>(request: &ImportRequest) -> StateResponse {
+    let parts = match request {
+        ImportRequest::Id(id) => parts::<C>(id),
+        ImportRequest::Identity(identity) => Ok(C::IDENTITY.iter().map(|name| identity.get(name).clone()).collect()),
+    };
+    match parts {
+        Err(complaint) => StateResponse {
+            state: Cty::Null,
+            private: Vec::new(),
+            identity: Cty::Null,
+            diagnostics: complaint.into(),
+        },
+        Ok(parts) => {
+            let mut state = schema::schema::<C>().block.null_object();
+            for (name, value) in C::IDENTITY.iter().zip(parts) {
+                // `-` stands for the provider's `kubernetes` block.
+                state.set(name, if value.as_str() == Some("-") { Cty::Null } else { value });
+            }
+            let identity = identity_of::<C>(&state);
+            StateResponse { state, private: Vec::new(), identity, diagnostics: Diagnostics::new() }
+        }
+    }
+}
+
+fn parts<C: Composite>(id: &str) -> Result<Vec<Cty>, Diagnostic> {
+    let parts: Vec<&str> = id.split('/').collect();
+    if parts.len() == C::IDENTITY.len() && parts.iter().all(|part| !part.is_empty()) {
+        return Ok(parts.into_iter().map(Cty::from).collect());
+    }
+    let form = C::IDENTITY.iter().map(|name| format!("<{name}>")).collect::<Vec<_>>().join("/");
+    Err(Diagnostic::error(
+        &AttributePath::root(),
+        format!("{id:?} is not the import id of a {}", C::NOUN),
+        format!("The import id has the form {form}."),
+    )
+    .advise(&format!("Import it with `terraform import {}.<name> {form}`.", C::TYPE)))
+}

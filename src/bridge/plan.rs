@@ -1,0 +1,244 @@
+//! Plan: decode, expand, compare with the record. Asks read-only questions at the end, which may add diagnostics and
+//! never change the answer.
+
+use std::collections::BTreeMap;
+
+use converge::{Action, Cx, Document, Finding, Key, Ledger, Plan, Severity};
+use futures::{StreamExt, stream};
+use tf_provider::{Block, Cty, Diagnostic, Diagnostics, PlanRequest, PlanResponse};
+use value::AttributePath;
+
+use super::{
+    Ground, Preflight, decode, expand, identity_of, import_id, object,
+    private::Private,
+    schema::{self, COMPONENTS, ID},
+};
+use crate::composite::Composite;
+
+/// How many questions are asked at once.
+const QUESTIONS: usize = 8;
+
+pub(super) async fn plan<C: Composite>(ground: &Ground, cx: &Cx, request: PlanRequest) -> PlanResponse {
+    if request.config.is_null() {
+        return PlanResponse {
+            planned: Cty::Null,
+            private: request.private,
+            identity: request.identity,
+            ..PlanResponse::default()
+        };
+    }
+    match Planning::<C>::new(ground, &request) {
+        Err(diagnostics) => PlanResponse {
+            planned: request.proposed,
+            private: request.private,
+            identity: request.identity,
+            diagnostics,
+            ..PlanResponse::default()
+        },
+        Ok(planning) => {
+            let mut response = planning.response(ground);
+            planning.explain(ground, cx, &mut response.diagnostics).await;
+            response
+        }
+    }
+}
+
+struct Planning<C> {
+    block: Block,
+    prior: Cty,
+    config: Cty,
+    written: C,
+    ledger: Ledger,
+    plan: Plan,
+}
+
+// === impl Planning ===
+
+impl<C: Composite> Planning<C> {
+    fn new(ground: &Ground, request: &PlanRequest) -> Result<Self, Diagnostics> {
+        let block = schema::schema::<C>().block;
+        let ledger = record::<C>(&request.private, &request.prior)?;
+        let config = respell::<C>(ground, &block, &request.config, &request.prior);
+        let (written, complaints) = decode::<C>(&config, false);
+        if complaints.has_errors() {
+            return Err(complaints);
+        }
+        let plan = converge::plan(&|outputs| expand(&written, &ground.settings, outputs).1, &ledger);
+        Ok(Self { block, prior: request.prior.clone(), config, written, ledger, plan })
+    }
+
+    fn response(&self, ground: &Ground) -> PlanResponse {
+        let mut planned = self.planned(ground);
+        let requires_replace = self.replacements(&mut planned);
+        let private = Private {
+            ledger: Some(self.ledger.clone()),
+            defaulted: object::left_out(&self.block.attributes, &self.config),
+        };
+        PlanResponse {
+            identity: identity_of::<C>(&planned),
+            planned,
+            requires_replace,
+            private: private.encode(),
+            diagnostics: Diagnostics::new(),
+        }
+    }
+
+    fn planned(&self, ground: &Ground) -> Cty {
+        let known = self.plan.known_outputs(&self.ledger);
+        let (expanded, _) = expand(&self.written, &ground.settings, known);
+        let mut planned = object::overlay(&self.block, &self.config, &expanded.encode_object());
+        if self.plan.graph.unshaped().is_some() {
+            object::forget_computed(&self.block, &self.config, &mut planned);
+            return planned;
+        }
+        planned.set(ID, import_id::<C>(&planned).map_or_else(Cty::unknown, Cty::from));
+        planned.set(COMPONENTS, schema::planned(&self.plan, &self.ledger));
+        if self.plan.is_empty() && !self.prior.is_null() {
+            self.keep_computed(&mut planned);
+        } else if planned == self.prior {
+            self.show_steps(&mut planned);
+        }
+        planned
+    }
+
+    // Nothing is going to be done, so what the provider set stays as it was read.
+    fn keep_computed(&self, planned: &mut Cty) {
+        for attribute in self.block.attributes.iter().filter(|attribute| attribute.computed) {
+            if self.config.get(&attribute.name).is_null() {
+                planned.set(&attribute.name, self.prior.get(&attribute.name).clone());
+            }
+        }
+    }
+
+    // Terraform skips a plan without a visible difference. A difference that no attribute shows (a new version of
+    // the provider has another default, say) is shown on the component.
+    fn show_steps(&self, planned: &mut Cty) {
+        let steps = self.plan.steps.iter().filter(|(_, step)| step.action != Action::Keep);
+        let keys: Vec<&Key> = steps.map(|(key, _)| key).collect();
+        let mut components = planned.get(COMPONENTS).clone();
+        for key in keys {
+            if let Cty::Map(map) = &mut components
+                && let Some(component) = map.get_mut(key)
+            {
+                component.set("state", Cty::unknown());
+            }
+        }
+        planned.set(COMPONENTS, components);
+    }
+
+    fn replacements(&self, planned: &mut Cty) -> Vec<AttributePath> {
+        if self.prior.is_null() {
+            return Vec::new();
+        }
+        let identity = C::IDENTITY.iter().filter(|name| self.prior.get(name) != planned.get(name));
+        let mut paths: Vec<AttributePath> = identity.map(|name| AttributePath::new(*name)).collect();
+        for replacement in &self.plan.replacements {
+            let origin = replacement.origin.clone().filter(|path| self.prior.at(path) != planned.at(path));
+            paths.push(origin.unwrap_or_else(|| self.replace_by_component(&replacement.key, planned)));
+        }
+        paths.sort();
+        paths.dedup();
+        paths
+    }
+
+    // Core heeds a path only where the values before and after differ there.
+    fn replace_by_component(&self, key: &str, planned: &mut Cty) -> AttributePath {
+        let component = AttributePath::new(COMPONENTS).key(key);
+        let state = component.attribute("state");
+        if self.prior.at(&component).is_none() {
+            planned.set(COMPONENTS, Cty::unknown());
+            return AttributePath::new(COMPONENTS);
+        }
+        if self.prior.at(&state) == planned.at(&state) {
+            planned.set(COMPONENTS, Cty::unknown());
+        }
+        if planned.at(&state).is_some() { state } else { component }
+    }
+
+    async fn explain(&self, ground: &Ground, cx: &Cx, diagnostics: &mut Diagnostics) {
+        self.written.explain(&self.plan, &self.ledger, diagnostics);
+        if ground.preflight != Preflight::Off && ground.unknown.is_none() && self.plan.graph.unshaped().is_none() {
+            diagnostics.extend(self.preflight(ground, cx).await);
+        }
+    }
+
+    async fn preflight(&self, ground: &Ground, cx: &Cx) -> Vec<Diagnostic> {
+        let changed = self.plan.steps.iter().filter(|(_, step)| !matches!(step.action, Action::Keep | Action::Delete));
+        let nodes = changed.filter_map(|(key, _)| self.plan.graph.nodes().get(key));
+        let asked = stream::iter(nodes).map(|node| async move {
+            let Ok(driver) = ground.drivers.get(node.facts.kind) else { return Vec::new() };
+            let findings = driver.preflight(cx, &node.known_document()).await;
+            let diagnostic = |finding: Finding| {
+                let path = finding.path(|field| node.origin(field).cloned());
+                match (finding.severity, ground.preflight) {
+                    (Severity::Error, Preflight::Error) => Diagnostic::error(&path, finding.summary, finding.detail),
+                    _ => Diagnostic::warning(&path, finding.summary, finding.detail),
+                }
+            };
+            findings.into_iter().map(diagnostic).collect()
+        });
+        asked.buffered(QUESTIONS).concat().await
+    }
+}
+
+/// The record to plan and apply from. A creation has none, whatever is handed on: Terraform plans the second half of
+/// a replacement with the private data of the first.
+pub(super) fn record<C: Composite>(private: &[u8], prior: &Cty) -> Result<Ledger, Diagnostics> {
+    if prior.is_null() {
+        return Ok(Ledger::default());
+    }
+    Ok(Private::decode(private, C::NOUN)?.ledger.unwrap_or_default())
+}
+
+/// The configuration, in which an attribute that means the same as before is spelled as before (`"1000m"` and
+/// `"1"`): two values mean the same where they expand to the same documents.
+pub(super) fn respell<C: Composite>(ground: &Ground, block: &Block, config: &Cty, prior: &Cty) -> Cty {
+    let mut spelled = config.clone();
+    if prior.is_null() {
+        return spelled;
+    }
+    for attribute in block.attributes.iter().filter(|attribute| attribute.required || attribute.optional) {
+        let name = attribute.name.as_str();
+        let (new, old) = (config.get(name), prior.get(name));
+        if new == old || new.is_null() || old.is_null() || !new.is_wholly_known() || attribute.write_only {
+            continue;
+        }
+        let with = |value: &Cty| {
+            let mut other = spelled.clone();
+            other.set(name, value.clone());
+            meaning::<C>(ground, &other)
+        };
+        let meant = with(new);
+        // An attribute that no document depends on has no other spelling: its value is what it means.
+        if meant.is_some() && meant == with(old) && meant != with(&Cty::Null) {
+            spelled.set(name, keep_null(&attribute.shape, new, old));
+        }
+    }
+    spelled
+}
+
+// The old spelling of a nested object, without what the user left out now: core allows a computed value there only
+// where the configuration has none.
+fn keep_null(shape: &tf_provider::Shape, new: &Cty, old: &Cty) -> Cty {
+    match (shape, new, old) {
+        (tf_provider::Shape::Nested(tf_provider::Nesting::Single, _), Cty::Object(new), Cty::Object(_)) => Cty::Object(
+            new.iter()
+                .map(|(name, value)| {
+                    let old = old.get(name);
+                    (name.clone(), if value.is_null() || old.is_null() { value } else { old }.clone())
+                })
+                .collect(),
+        ),
+        (tf_provider::Shape::Nested(..), new, _) => new.clone(),
+        (_, _, old) => old.clone(),
+    }
+}
+
+fn meaning<C: Composite>(ground: &Ground, config: &Cty) -> Option<BTreeMap<Key, Document>> {
+    let (composite, complaints) = decode::<C>(config, false);
+    if complaints.has_errors() {
+        return None;
+    }
+    let (_, graph) = expand(&composite, &ground.settings, BTreeMap::new());
+    Some(graph.nodes().iter().map(|(key, node)| (key.clone(), node.document())).collect())
+}

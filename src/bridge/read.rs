@@ -1,0 +1,149 @@
+//! Read: observe every child object in parallel, write back what the attributes, the components and the record say.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use converge::{Cx, Document, Inspection, Key, Ledger, Owner, inspect};
+use tf_provider::{Block, Cty, Diagnostics, ReadRequest, StateResponse};
+
+use super::{
+    Ground, decode, expand, identity_of, import_id, object, owner,
+    private::Private,
+    report,
+    schema::{self, COMPONENTS, ID},
+};
+use crate::composite::Composite;
+
+/// An import finds attributes, which may tell of objects, which tell of attributes: so many times at most.
+const ROUNDS: usize = 4;
+
+pub(super) async fn read<C: Composite>(ground: &Ground, cx: &Cx, request: ReadRequest) -> StateResponse {
+    let unchanged = |request: ReadRequest, diagnostics| StateResponse {
+        state: request.state,
+        private: request.private,
+        identity: request.identity,
+        diagnostics,
+    };
+    if ground.unknown.is_some() {
+        return unchanged(request, Diagnostics::new());
+    }
+    match Reading::new::<C>(ground, cx, &request).await {
+        Ok(Some(reading)) => reading.response::<C>(ground),
+        Ok(None) => StateResponse {
+            state: Cty::Null,
+            private: Vec::new(),
+            identity: request.identity,
+            diagnostics: Diagnostics::new(),
+        },
+        Err(diagnostics) => unchanged(request, diagnostics),
+    }
+}
+
+struct Reading {
+    block: Block,
+    written: Cty,
+    defaulted: BTreeSet<value::AttributePath>,
+    inspection: Inspection,
+}
+
+// === impl Reading ===
+
+impl Reading {
+    // None where nothing is there.
+    async fn new<C: Composite>(ground: &Ground, cx: &Cx, request: &ReadRequest) -> Result<Option<Self>, Diagnostics> {
+        let block = schema::schema::<C>().block;
+        let private = Private::decode(&request.private, C::NOUN)?;
+        let owner = owner::<C>(&request.state);
+        let look = Look { ground, cx, owner: &owner };
+        let reading = match private.ledger {
+            Some(ledger) => {
+                let written = object::as_written(&block, &request.state, &private.defaulted);
+                let inspection = look.with_record::<C>(&written, &ledger).await?;
+                Self { block, written, defaulted: private.defaulted, inspection }
+            }
+            None => {
+                let (written, inspection) = look.without_record::<C>(&block, &request.state).await?;
+                let defaulted = object::left_out(&block.attributes, &written);
+                Self { block, written, defaulted, inspection }
+            }
+        };
+        Ok(if reading.inspection.gone { None } else { Some(reading) })
+    }
+
+    fn response<C: Composite>(self, ground: &Ground) -> StateResponse {
+        let ledger = self.inspection.ledger;
+        let (composite, _) = decode::<C>(&self.written, false);
+        let (expanded, _) = expand(&composite, &ground.settings, outputs(&ledger));
+        let mut state = object::overlay(&self.block, &self.written, &expanded.encode_object());
+        object::write_back(&self.block, &mut state, &self.inspection.write_backs);
+        state = object::settle(&Cty::unknown(), &state);
+        state.set(ID, import_id::<C>(&state).map_or(Cty::Null, Cty::from));
+        state.set(COMPONENTS, schema::recorded(&ledger));
+        let private = Private { ledger: Some(ledger), defaulted: self.defaulted };
+        StateResponse {
+            identity: identity_of::<C>(&state),
+            state,
+            private: private.encode(),
+            diagnostics: Diagnostics::new(),
+        }
+    }
+}
+
+/// The outputs of all objects, as last seen.
+pub(super) fn outputs(ledger: &Ledger) -> BTreeMap<Key, Document> {
+    let seen = ledger.entries.iter().filter(|(_, entry)| !entry.outputs.is_empty());
+    seen.map(|(key, entry)| (key.clone(), entry.outputs.clone())).collect()
+}
+
+struct Look<'a> {
+    ground: &'a Ground,
+    cx: &'a Cx,
+    owner: &'a Owner,
+}
+
+// === impl Look ===
+
+impl Look<'_> {
+    async fn with_record<C: Composite>(&self, written: &Cty, ledger: &Ledger) -> Result<Inspection, Diagnostics> {
+        let (composite, complaints) = decode::<C>(written, false);
+        if complaints.has_errors() {
+            return Err(complaints);
+        }
+        self.inspect::<C>(&composite, outputs(ledger), Some(ledger)).await
+    }
+
+    async fn without_record<C: Composite>(
+        &self,
+        block: &Block,
+        state: &Cty,
+    ) -> Result<(Cty, Inspection), Diagnostics> {
+        let mut written = object::as_written(block, state, &BTreeSet::new());
+        let mut known = BTreeMap::new();
+        let mut rounds = 0;
+        loop {
+            rounds += 1;
+            let (composite, complaints) = decode::<C>(&written, true);
+            if complaints.has_errors() {
+                return Err(complaints);
+            }
+            let inspection = self.inspect::<C>(&composite, known, None).await?;
+            known = outputs(&inspection.ledger);
+            let before = written.clone();
+            object::write_back(block, &mut written, &inspection.write_backs);
+            if inspection.gone || (written == before && rounds > 1) || rounds == ROUNDS {
+                return Ok((written, inspection));
+            }
+        }
+    }
+
+    async fn inspect<C: Composite>(
+        &self,
+        composite: &C,
+        outputs: BTreeMap<Key, Document>,
+        ledger: Option<&Ledger>,
+    ) -> Result<Inspection, Diagnostics> {
+        let (_, graph) = expand(composite, &self.ground.settings, outputs);
+        inspect(&self.ground.drivers, self.cx, self.owner, &graph, ledger)
+            .await
+            .map_err(|failures| report::diagnostics(C::NOUN, self.owner, &failures))
+    }
+}

@@ -1,0 +1,100 @@
+//! From what went wrong with a child object to what the user reads: what failed, why and where, what to do.
+
+use converge::{Failure, FaultClass, Health, Ledger, Owner};
+use tf_provider::{Diagnostic, Diagnostics};
+use value::AttributePath;
+
+/// The failures of a run, each a diagnostic.
+pub(super) fn diagnostics(noun: &str, owner: &Owner, failures: &[Failure]) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    diagnostics.extend(failures.iter().map(|failure| diagnostic(noun, owner, failure)));
+    diagnostics
+}
+
+fn diagnostic(noun: &str, owner: &Owner, failure: &Failure) -> Diagnostic {
+    use converge::During;
+    let verb = match failure.during {
+        During::Observe => "read",
+        During::Create => "create",
+        During::Update => "change",
+        During::Delete => "delete",
+        During::Wait => "finish",
+    };
+    let id = owner.0.split_once('/').map_or(owner.0.as_str(), |(_, id)| id);
+    let fault = &failure.fault;
+    let mut detail = fault.to_string();
+    if let Some(request_id) = &fault.request_id {
+        detail.push_str(&format!("\nRequest id: {request_id}"));
+    }
+    if !fault.object.is_empty() {
+        detail.push_str(&format!("\nObject: {}", fault.object));
+    }
+    detail.push_str(&format!("\nComponent: {}", failure.key));
+    let path = failure.origin.clone().unwrap_or_default();
+    let advice = fault.advice.clone().unwrap_or_else(|| advice(fault.class, &fault.action));
+    Diagnostic::error(&path, format!("Cannot {verb} the {} of {noun} {id:?}", failure.noun), detail).advise(&advice)
+}
+
+/// What to do about a class of fault. The action is the API's, such as `eks:CreateNodegroup`.
+fn advice(class: FaultClass, action: &str) -> String {
+    match class {
+        FaultClass::Throttled => "Run terraform apply again later, or with a lower -parallelism: the API limits how many calls it takes.".into(),
+        FaultClass::Unavailable => "Run terraform apply again; if it persists look at the status of the service.".into(),
+        FaultClass::MaybeSent => "Run terraform apply again: it looks at what is there and goes on from it.".into(),
+        FaultClass::NotYetConsistent => "Run terraform apply again: something made moments ago was not visible everywhere yet.".into(),
+        FaultClass::Unreachable => "Check the network and the provider's `endpoints` and `region`.".into(),
+        FaultClass::NotFound => "Check that the object named above exists in this account and region; run terraform plan to see what is left.".into(),
+        FaultClass::AlreadyExists | FaultClass::Foreign => "Choose another name, or import the object if it is to be managed here.".into(),
+        FaultClass::Busy => "Wait until the other change is done, then run terraform apply again.".into(),
+        FaultClass::HoldsData => "Move the data away, or allow its deletion in the configuration and apply that first.".into(),
+        FaultClass::Denied if action.is_empty() => "Give the credentials the permission named above.".into(),
+        FaultClass::Denied => format!("Allow the action {action} for the credentials that Terraform uses."),
+        FaultClass::Unauthenticated => "Check the credentials: the provider's `profile` and `assume_role`, the AWS_* variables, or the single sign-on session.".into(),
+        FaultClass::Invalid => "Correct the value; the API's reason is above.".into(),
+        FaultClass::Quota => "Ask AWS to raise the quota named above, or ask for less.".into(),
+        FaultClass::Capacity => "Add instance types of the same shape or subnets in other zones, reserve capacity, or try again later.".into(),
+        FaultClass::Broken => "Correct the cause named above, then run terraform apply again: the broken object is made anew.".into(),
+        FaultClass::TimedOut => "Run terraform apply again to go on waiting, or allow more time in the `timeouts` block.".into(),
+        FaultClass::Cancelled => "Run terraform apply again: it goes on from here.".into(),
+        FaultClass::Bug => "Report this with the text above; it is always a problem with the provider.".into(),
+    }
+}
+
+/// What a failed creation left, and how to go on without making it all again.
+pub(super) fn partly_created(resource_type: &str, noun: &str, ledger: &Ledger) -> Diagnostic {
+    let exists = ledger.entries.iter().filter(|(_, entry)| entry.health != Health::Missing);
+    let mut lines: Vec<String> = exists.map(|(key, entry)| format!("  {key}: {}", entry.health)).collect();
+    lines.sort();
+    Diagnostic::warning(
+        &AttributePath::root(),
+        format!("The {noun} was created in part"),
+        format!(
+            "Nothing was rolled back. These components exist and are recorded in the state:\n{}\nTerraform marks a \
+             resource whose creation failed as tainted: the next apply would delete these objects and make them again.",
+            lines.join("\n")
+        ),
+    )
+    .advise(&format!(
+        "To go on from here instead, run `terraform untaint {resource_type}.<name>` and then `terraform apply`."
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use FaultClass::*;
+
+    #[test]
+    fn every_class_of_fault_has_advice_that_is_a_sentence() {
+        let classes = [
+            Throttled, Unavailable, MaybeSent, NotYetConsistent, Unreachable, NotFound, AlreadyExists, Foreign, Busy,
+            HoldsData, Denied, Unauthenticated, Invalid, Quota, Capacity, Broken, TimedOut, Cancelled, Bug,
+        ];
+        let table: Vec<String> =
+            classes.iter().map(|class| format!("{class:?}: {}", advice(*class, "eks:CreateNodegroup"))).collect();
+        for line in &table {
+            assert!(line.ends_with('.'), "{line}");
+        }
+        insta::assert_snapshot!(table.join("\n"));
+    }
+}
