@@ -5,6 +5,9 @@
 //!
 //! UNIX only: on Windows go-plugin wants a TCP port, and the signals differ.
 
+#[cfg(not(unix))]
+compile_error!("the wire layer needs UNIX sockets and signals");
+
 pub mod proto;
 
 mod arguments;

@@ -1,116 +1,28 @@
 //! The real server against a client that behaves like a host: who gets in, what is answered, and how it ends.
 
+#[path = "../host/mod.rs"]
 mod host;
+mod running;
 
 use host::{Address, Client, Identity, connect_plainly, origin};
+use running::Running;
 use rustls::version::{TLS12, TLS13};
-use std::{path::Path, sync::Arc, time::Duration};
 use tf_provider::wire::{
-    Cause, Ending, Environment, Plugin, StopSignal, WireError,
+    Cause,
     proto::{
         plugin::{
             self, grpc_broker_client::GrpcBrokerClient,
             grpc_controller_client::GrpcControllerClient, grpc_stdio_client::GrpcStdioClient,
         },
         tfplugin6::{
-            DynamicValue, FunctionError, call_function, get_metadata, provider_server::Provider,
-            validate_provider_config,
+            DynamicValue, call_function, get_functions, get_metadata, validate_provider_config,
         },
     },
 };
-use tokio::{sync::Notify, task::JoinHandle, time::timeout};
-use tonic::{Code, Request, Response, Status};
+use tonic::Code;
 use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
 };
-
-/// Longer than any test takes; a test that reaches it has failed.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-/// A provider with three calls: one says hello, one measures, one lasts until the process ends.
-struct Sample {
-    stop: StopSignal,
-    lasting: Arc<Notify>,
-}
-
-#[tonic::async_trait]
-impl Provider for Sample {
-    async fn get_metadata(
-        &self,
-        _: Request<get_metadata::Request>,
-    ) -> Result<Response<get_metadata::Response>, Status> {
-        Ok(Response::new(get_metadata::Response::default()))
-    }
-
-    async fn call_function(
-        &self,
-        request: Request<call_function::Request>,
-    ) -> Result<Response<call_function::Response>, Status> {
-        let arguments = request.into_inner().arguments;
-        Ok(Response::new(call_function::Response {
-            result: arguments.into_iter().next(),
-            error: None::<FunctionError>,
-        }))
-    }
-
-    async fn validate_provider_config(
-        &self,
-        _: Request<validate_provider_config::Request>,
-    ) -> Result<Response<validate_provider_config::Response>, Status> {
-        self.lasting.notify_one();
-        self.stop.token().cancelled().await;
-        Ok(Response::new(validate_provider_config::Response::default()))
-    }
-}
-
-/// A plugin that serves in this process.
-struct Running {
-    address: Address,
-    ending: Ending,
-    lasting: Arc<Notify>,
-    served: JoinHandle<Result<(), WireError>>,
-    _dir: tempfile::TempDir,
-}
-
-impl Running {
-    fn start(client: Option<&Identity>) -> Self {
-        let dir = tempfile::tempdir().expect("a directory");
-        let environment = Environment {
-            protocol_versions: Some("5,6".to_owned()),
-            client_cert: client.map(Identity::pem),
-            temp_dir: dir.path().to_owned(),
-            ..Environment::default()
-        };
-        let plugin = Plugin::bind(&environment).expect("a socket");
-        let address = Address::parse(&plugin.handshake_line());
-        let ending = Ending::default();
-        let lasting = Arc::new(Notify::new());
-        let provider = Sample {
-            stop: ending.signal(),
-            lasting: Arc::clone(&lasting),
-        };
-        Self {
-            address,
-            served: tokio::spawn(plugin.serve(provider, ending.clone())),
-            ending,
-            lasting,
-            _dir: dir,
-        }
-    }
-
-    fn path(&self) -> &Path {
-        Path::new(&self.address.path)
-    }
-
-    async fn ended(self) {
-        let served = timeout(PATIENCE, self.served).await.expect("in time");
-        served.expect("no panic").expect("a good end");
-        assert!(
-            !Path::new(&self.address.path).exists(),
-            "the socket is still there"
-        );
-    }
-}
 
 /// Whether a client gets as far as an answer.
 async fn is_served(client: &Client<'_>, address: &Address) -> bool {
@@ -213,9 +125,7 @@ async fn a_call_that_is_not_written_says_so() {
         .expect("a connection")
         .provider();
 
-    let status = provider
-        .get_functions(tf_provider::wire::proto::tfplugin6::get_functions::Request {})
-        .await;
+    let status = provider.get_functions(get_functions::Request {}).await;
 
     assert_eq!(status.expect_err("not written").code(), Code::Unimplemented);
 }
@@ -293,4 +203,27 @@ async fn a_call_still_running_at_the_end_can_answer() {
 
     call.await.expect("no panic").expect("an answer");
     running.ended().await;
+}
+
+#[tokio::test]
+async fn a_call_gets_through_however_many_are_running() {
+    let running = Running::start(None);
+    let mut provider = connect_plainly(running.path())
+        .await
+        .expect("a connection")
+        .provider();
+    for _ in 0..300 {
+        let mut provider = provider.clone();
+        tokio::spawn(async move {
+            provider
+                .validate_provider_config(validate_provider_config::Request::default())
+                .await
+        });
+        running.lasting.notified().await;
+    }
+
+    provider
+        .get_metadata(get_metadata::Request {})
+        .await
+        .expect("an answer");
 }

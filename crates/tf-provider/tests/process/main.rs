@@ -2,31 +2,25 @@
 //!
 //! Has no test harness: the executable is the provider too, and a harness would write to its standard output.
 
+#[path = "../host/mod.rs"]
 mod host;
+mod running;
+mod sample;
 
-use host::{Address, Channel, Client, Identity, connect_plainly};
-use rustls::version::TLS13;
-use serde_json::Value;
-use std::{future::Future, path::Path, process::ExitCode, process::Stdio, time::Duration};
-use tf_provider::wire::{
-    self,
-    proto::{
-        plugin::{self, grpc_controller_client::GrpcControllerClient},
-        tfplugin6::{call_function, get_metadata, provider_server::Provider},
-    },
+use host::{Address, Client, Identity, connect_plainly};
+use running::{
+    BE_A_PROVIDER, COOKIE, PATIENCE, Running, asked, next_line, provider, shut_down, signal,
 };
+use rustls::version::TLS13;
+use sample::{IDENTITY, Sample};
+use serde_json::Value;
+use std::{future::Future, path::Path, process::ExitCode, process::Stdio};
+use tf_provider::wire::{self, proto::tfplugin6::call_function};
 use tokio::{
-    io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader, Lines},
-    process::{Child, ChildStdout, Command},
+    io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader},
+    process::Command,
     time::timeout,
 };
-use tonic::{Request, Response, Status};
-
-/// Tells the executable to be the provider. Nothing of the wire layer reads it.
-const BE_A_PROVIDER: &str = "TEST_IS_A_PROVIDER";
-const COOKIE: &str = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2";
-/// Longer than any step takes; a step that reaches it has failed.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 fn main() -> ExitCode {
     if std::env::var_os(BE_A_PROVIDER).is_some() {
@@ -50,141 +44,17 @@ fn main() -> ExitCode {
 }
 
 fn check(name: &str, body: impl Future<Output = ()>) {
+    // The harness's only argument that is of use here: part of a name.
+    let filter = std::env::args()
+        .skip(1)
+        .find(|argument| !argument.starts_with('-'));
+    if filter.is_some_and(|filter| !name.contains(&filter)) {
+        return;
+    }
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     eprintln!("checking: {name}");
     runtime.block_on(body);
 }
-
-// === the provider ===
-
-const IDENTITY: wire::Identity = wire::Identity {
-    name: "sample",
-    address: "registry.terraform.io/example/sample",
-    version: "1.2.3",
-    log_targets: &["process"],
-};
-
-struct Sample;
-
-#[tonic::async_trait]
-impl Provider for Sample {
-    async fn get_metadata(
-        &self,
-        _: Request<get_metadata::Request>,
-    ) -> Result<Response<get_metadata::Response>, Status> {
-        tracing::info!(count = 1, "asked");
-        Ok(Response::new(get_metadata::Response::default()))
-    }
-
-    async fn call_function(
-        &self,
-        request: Request<call_function::Request>,
-    ) -> Result<Response<call_function::Response>, Status> {
-        let name = request.into_inner().name;
-        if name == "caught" {
-            let caught = wire::catch_panic(async { unreachable!("caught") }).await;
-            return caught.map_err(|panic| Status::internal(panic.to_string()));
-        }
-        unreachable!("not caught")
-    }
-}
-
-// === the host ===
-
-/// A provider that has shaken hands.
-struct Running {
-    child: Child,
-    out: Lines<BufReader<ChildStdout>>,
-    address: Address,
-    dir: tempfile::TempDir,
-}
-
-fn provider(dir: &Path) -> Command {
-    let mut command = Command::new(std::env::current_exe().expect("a path"));
-    command
-        .env_clear()
-        .env(BE_A_PROVIDER, "1")
-        .env("TMPDIR", dir);
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    command.kill_on_drop(true);
-    command
-}
-
-impl Running {
-    async fn start(variables: &[(&str, &str)]) -> Self {
-        let dir = tempfile::tempdir().expect("a directory");
-        let mut command = provider(dir.path());
-        command
-            .env("TF_PLUGIN_MAGIC_COOKIE", COOKIE)
-            .env("PLUGIN_PROTOCOL_VERSIONS", "5,6");
-        command.envs(variables.iter().copied());
-        let mut child = command.spawn().expect("a process");
-        let mut out = BufReader::new(child.stdout.take().expect("piped")).lines();
-        let address = Address::parse(&next_line(&mut out).await.expect("a line"));
-        Self {
-            child,
-            out,
-            address,
-            dir,
-        }
-    }
-
-    async fn plainly(&self) -> Channel {
-        connect_plainly(Path::new(&self.address.path))
-            .await
-            .expect("a connection")
-    }
-
-    /// Sends a signal by name.
-    async fn signal(&self, name: &str) {
-        let pid = self.child.id().expect("it runs").to_string();
-        let sent = Command::new("kill").args(["-s", name, &pid]).status().await;
-        assert!(sent.expect("a kill command").success());
-    }
-
-    /// Waits for a good end, and returns what was written to standard error.
-    async fn ended(mut self) -> String {
-        assert_eq!(
-            next_line(&mut self.out).await,
-            None,
-            "standard output carries one line"
-        );
-        let output = timeout(PATIENCE, self.child.wait_with_output()).await;
-        let output = output.expect("in time").expect("a status");
-        assert!(output.status.success(), "{:?}", output.status);
-        let left = std::fs::read_dir(self.dir.path()).expect("a listing");
-        assert_eq!(left.count(), 0, "the socket is still there");
-        String::from_utf8(output.stderr).expect("text")
-    }
-}
-
-async fn next_line(lines: &mut Lines<BufReader<ChildStdout>>) -> Option<String> {
-    timeout(PATIENCE, lines.next_line())
-        .await
-        .expect("in time")
-        .expect("text")
-}
-
-async fn asked(channel: Channel) -> bool {
-    channel
-        .provider()
-        .get_metadata(get_metadata::Request {})
-        .await
-        .is_ok()
-}
-
-async fn shut_down(channel: Channel) {
-    let mut controller = GrpcControllerClient::with_origin(channel, host::origin());
-    controller
-        .shutdown(plugin::Empty {})
-        .await
-        .expect("an answer");
-}
-
-// === what is checked ===
 
 async fn run_by_hand() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -284,7 +154,7 @@ async fn panics() {
         .call_function(call("caught"))
         .await
         .expect_err("a panic");
-    assert!(caught.message().contains("process.rs"), "{caught}");
+    assert!(caught.message().contains("sample.rs"), "{caught}");
     provider
         .call_function(call("other"))
         .await
@@ -314,7 +184,7 @@ async fn logs() {
     let lines = text
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
-    let lines: Vec<_> = lines.filter(|line| line["@module"] == "process").collect();
+    let lines: Vec<_> = lines.filter(|line| line["@module"] == "process.sample").collect();
     assert_eq!(lines.len(), 1, "{text}");
     assert_eq!(
         (&lines[0]["@message"], &lines[0]["count"]),
@@ -348,12 +218,7 @@ async fn debug() {
         .await
     );
 
-    let pid = child.id().expect("it runs").to_string();
-    Command::new("kill")
-        .args(["-s", "INT", &pid])
-        .status()
-        .await
-        .expect("a kill command");
+    signal(&child, "INT").await;
     let status = timeout(PATIENCE, child.wait()).await.expect("in time");
     assert!(status.expect("a status").success());
     let mut text = String::new();
