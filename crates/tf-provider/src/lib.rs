@@ -1,2 +1,31 @@
-//! Being written.
+//! A framework for Terraform providers: protocol 6 over tonic.
+//!
+//! Knows neither clouds nor child objects. From the wire up: [`wire`] (go-plugin's handshake, TLS, logs, protobuf),
+//! `server` (one file an RPC: translate, call, translate back), then what authors use: [`Provider`], [`Resource`],
+//! [`DataSource`], [`Function`], [`Attributes`], [`Diagnostics`].
+
+mod attributes;
+pub mod codec;
+mod cty;
+mod diagnostics;
+mod number;
+mod provider;
+mod schema;
+mod types;
 pub mod wire;
+
+pub use attributes::{AttributeType, Attributes, Decoder, decode, encode};
+#[doc(hidden)]
+pub use attributes::{decode_choice, decode_nested};
+pub use cty::{Cty, Refinements};
+pub use diagnostics::{Diagnostic, Diagnostics, Severity};
+pub use number::Number;
+pub use provider::{
+    ApplyRequest, DataSource, Function, FunctionError, ImportRequest, Parameter, PlanRequest, PlanResponse, Provider,
+    ReadRequest, RequestCx, Resource, Signature, StateResponse,
+};
+pub use schema::{
+    Attribute, Block, IdentityAttribute, IdentitySchema, NestedBlock, Nesting, Schema, Shape, from_document,
+};
+pub use tf_provider_derive::{Attributes, Choice};
+pub use types::Type;

@@ -169,6 +169,11 @@ impl<T> Value<T> {
         &self.state
     }
 
+    /// What is known of it now, for good: origin, mirrors and sources are let go.
+    pub fn into_state(self) -> State<T> {
+        self.state
+    }
+
     /// The value where it is known. For checks; an `expand` that decides on it asks `Graph::shape` instead, which
     /// notices when it is pending.
     pub fn get(&self) -> Option<&T> {
