@@ -26,7 +26,7 @@ def inventory(account, region):
 def plain(tags):
     """Tags as a map, whichever way the service keeps them."""
     if isinstance(tags, dict):
-        return dict(tags)
+        return {key: value or "" for key, value in tags.items()}
     return {item.get("Key", item.get("key")): item.get("Value", item.get("value")) or "" for item in tags or []}
 
 

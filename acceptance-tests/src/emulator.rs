@@ -1,0 +1,321 @@
+//! The emulated AWS: moto with our additions, one process for all tests of a binary, one account for each test.
+//!
+//! The process ends with this one, because its standard input does. Nothing here knows the provider.
+
+use crate::{
+    aws::Aws,
+    command::{signal, tail},
+    http,
+    proxy::Proxy,
+    python::Python,
+};
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+    process::{Child, ChildStderr, Command, Stdio},
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicU64, Ordering},
+        mpsc,
+    },
+    time::Duration,
+};
+
+const REQUIREMENTS: &str = include_str!("../emulator/requirements.txt");
+/// What the emulator's first useful line begins with; the address follows.
+const READY: &str = "mlplat_emulator listening on ";
+const START_LIMIT: Duration = Duration::from_mins(1);
+const LOG_LINES: usize = 200;
+/// The region of every account made here.
+pub const REGION: &str = "us-east-1";
+
+/// The running emulator.
+#[derive(Debug)]
+pub struct Emulator {
+    child: Child,
+    url: String,
+    log: Log,
+    accounts: AtomicU64,
+}
+
+/// The last lines that a child wrote.
+type Log = Arc<Mutex<VecDeque<String>>>;
+
+impl Emulator {
+    /// The emulator that all tests of this process share, started on first use.
+    pub fn shared() -> Result<&'static Self> {
+        static SHARED: OnceLock<Result<Emulator, String>> = OnceLock::new();
+        let started = SHARED.get_or_init(|| Self::start().map_err(|error| format!("{error:#}")));
+        started.as_ref().map_err(|reason| anyhow::anyhow!("the AWS emulator does not start: {reason}"))
+    }
+
+    /// Install the emulator if it is absent, and start one on a free port of loopback.
+    pub fn start() -> Result<Self> {
+        let mut child = Command::new(python()?)
+            .args(["-m", "mlplat_emulator", "-H", "127.0.0.1", "-p", "0"])
+            .current_dir(source_dir())
+            .env("PYTHONUNBUFFERED", "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .context("cannot start the emulator's interpreter")?;
+        let stderr = child.stderr.take().context("the emulator has no standard error")?;
+        let log = Log::default();
+        let url = match await_ready(stderr, &log) {
+            Ok(url) => url,
+            Err(error) => {
+                end(&mut child);
+                return Err(error);
+            }
+        };
+        Ok(Self { child, url, log, accounts: AtomicU64::new(100_000_000_001) })
+    }
+
+    /// `http://127.0.0.1:port` of the emulator itself, past every proxy.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// A new, empty account behind a proxy of its own.
+    pub fn account(&self) -> Result<Account> {
+        let id = self.accounts.fetch_add(1, Ordering::Relaxed).to_string();
+        self.account_named(&id)
+    }
+
+    /// The account with this id, new or used before.
+    pub fn account_named(&self, id: &str) -> Result<Account> {
+        let proxy = Proxy::start(&self.url, Some(id))?;
+        Ok(Account { id: id.to_owned(), emulator: self.url.clone(), proxy, baseline: Inventory::default() })
+    }
+
+    /// The last lines of the emulator's log: what it could not do, tracebacks included.
+    pub fn log(&self) -> String {
+        let lines = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.iter().cloned().collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl Drop for Emulator {
+    fn drop(&mut self) {
+        end(&mut self.child);
+    }
+}
+
+/// The interpreter with the emulator's requirements installed.
+pub fn python() -> Result<PathBuf> {
+    Python::find((3, 10))?.environment("emulator", "Installing the AWS emulator", REQUIREMENTS)
+}
+
+/// Where the emulator's own modules lie.
+pub fn source_dir() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("emulator")
+}
+
+/// Close the child's input, which ends it; make sure that it does.
+fn end(child: &mut Child) {
+    drop(child.stdin.take());
+    signal(child.id(), "KILL");
+    let _ = child.wait();
+}
+
+/// Read the log until the address comes, and go on reading it in a thread: a full pipe would stop the emulator.
+fn await_ready(stderr: ChildStderr, log: &Log) -> Result<String> {
+    let (found, address) = mpsc::channel();
+    let kept = Arc::clone(log);
+    std::thread::Builder::new().name("emulator-log".to_owned()).spawn(move || {
+        for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+            if let Some(url) = line.strip_prefix(READY) {
+                let _ = found.send(url.trim().to_owned());
+            }
+            let mut lines = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            if lines.len() == LOG_LINES {
+                lines.pop_front();
+            }
+            lines.push_back(line);
+        }
+    })?;
+    address.recv_timeout(START_LIMIT).map_err(|_| {
+        let lines = log.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = lines.iter().cloned().collect::<Vec<_>>().join("\n");
+        anyhow::anyhow!("the emulator did not begin to listen:\n{}", tail(&text))
+    })
+}
+
+/// One AWS account of the emulator, with its proxy and what a test may ask of the emulator itself.
+#[derive(Debug)]
+pub struct Account {
+    id: String,
+    emulator: String,
+    proxy: Proxy,
+    baseline: Inventory,
+}
+
+/// A cluster that was made for the test.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Cluster {
+    /// Its name.
+    pub name: String,
+    /// Its ARN.
+    pub arn: String,
+    /// Its network.
+    pub vpc_id: String,
+    /// One private subnet in each zone.
+    pub subnet_ids: Vec<String>,
+    /// The zones, in the order of the subnets.
+    pub zones: Vec<String>,
+    /// The cluster's security group.
+    pub security_group_id: String,
+    /// The role of the control plane.
+    pub cluster_role_arn: String,
+    /// A role that nodes may use.
+    pub node_role_arn: String,
+    /// The OIDC issuer.
+    pub oidc_issuer: String,
+}
+
+/// A failure ordered for a node group.
+#[derive(Clone, Debug, Serialize)]
+pub struct Failure {
+    /// The node group's name; none: whichever comes next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nodegroup: Option<String>,
+    /// The state it ends in: "CREATE_FAILED" or "DEGRADED".
+    pub status: String,
+    /// Its health issues: code, message and resourceIds.
+    pub issues: Vec<Value>,
+}
+
+impl Failure {
+    /// The next creation fails with one health issue.
+    pub fn creation(code: &str, message: &str) -> Self {
+        let issue = json!({"code": code, "message": message, "resourceIds": []});
+        Self { nodegroup: None, status: "CREATE_FAILED".to_owned(), issues: vec![issue] }
+    }
+}
+
+/// Everything that exists in an account: "s3:bucket/name" -> what matters of it.
+pub type Inventory = BTreeMap<String, Value>;
+
+impl Account {
+    /// The twelve digits.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The proxy before this account.
+    pub fn proxy(&self) -> &Proxy {
+        &self.proxy
+    }
+
+    /// Calls past the proxy, for drift behind terraform's back.
+    pub fn aws(&self) -> Aws {
+        Aws::new(&self.emulator, &self.id, REGION)
+    }
+
+    /// The environment with which an AWS client ends up in this account.
+    pub fn environment(&self) -> BTreeMap<String, String> {
+        environment(self.proxy.url())
+    }
+
+    /// The ready cluster "ml-prod" of Kubernetes 1.36 in three zones.
+    pub fn seed_cluster(&mut self) -> Result<Cluster> {
+        self.seed_cluster_with(&json!({}))
+    }
+
+    /// A ready cluster; `wanted` may have name, version, zones, auto_mode, tags. What exists then is the baseline.
+    pub fn seed_cluster_with(&mut self, wanted: &Value) -> Result<Cluster> {
+        let cluster = serde_json::from_value(self.control("seed-cluster", wanted)?)?;
+        self.baseline = self.inventory()?;
+        Ok(cluster)
+    }
+
+    /// Everything that exists.
+    pub fn inventory(&self) -> Result<Inventory> {
+        let headers = [("x-moto-account-id", self.id.as_str())];
+        let reply = http::send(&self.emulator, "GET", "/mlplat/inventory", &headers, b"")?.ok()?;
+        Ok(serde_json::from_value(reply.json()?)?)
+    }
+
+    /// Take what exists now as what a destroy must leave.
+    pub fn set_baseline(&mut self) -> Result<()> {
+        self.baseline = self.inventory()?;
+        Ok(())
+    }
+
+    /// What exists beyond the baseline, or differs from it: empty after a good destroy.
+    pub fn leftovers(&self) -> Result<Inventory> {
+        let mut found = self.inventory()?;
+        found.retain(|key, value| self.baseline.get(key) != Some(value));
+        Ok(found)
+    }
+
+    /// What of the baseline is gone: empty unless something was destroyed that was not ours.
+    pub fn missing(&self) -> Result<Vec<String>> {
+        let found = self.inventory()?;
+        Ok(self.baseline.keys().filter(|key| !found.contains_key(*key)).cloned().collect())
+    }
+
+    /// How many polls a node group, cluster or update stays in transition; 1 unless set.
+    pub fn set_polls(&self, polls: u32) -> Result<()> {
+        self.control("settings", &json!({"polls": polls})).map(drop)
+    }
+
+    /// Change EC2 quotas, by code.
+    pub fn set_quotas(&self, quotas: &BTreeMap<&str, f64>) -> Result<()> {
+        self.control("settings", &json!({"quotas": quotas})).map(drop)
+    }
+
+    /// Let the next matching creation of a node group end badly.
+    pub fn fail_next_nodegroup(&self, failure: &Failure) -> Result<()> {
+        self.control("fail-nodegroup", &serde_json::to_value(failure)?).map(drop)
+    }
+
+    /// Put a node group that exists into DEGRADED with these health issues.
+    pub fn degrade_nodegroup(&self, cluster: &str, nodegroup: &str, issues: &[Value]) -> Result<()> {
+        let body = json!({"cluster": cluster, "nodegroup": nodegroup, "issues": issues});
+        self.control("degrade-nodegroup", &body).map(drop)
+    }
+
+    /// Move the live size of a node group, as an autoscaler does.
+    pub fn resize_nodegroup(&self, cluster: &str, nodegroup: &str, desired: u32) -> Result<()> {
+        let body = json!({"cluster": cluster, "nodegroup": nodegroup, "desired": desired});
+        self.control("resize", &body).map(drop)
+    }
+
+    /// Let a bucket name belong to another account.
+    pub fn take_bucket_name(&self, name: &str) -> Result<()> {
+        self.control("stranger-bucket", &json!({"name": name})).map(drop)
+    }
+
+    /// Drop everything in the account and release its memory.
+    pub fn forget(&self) -> Result<()> {
+        self.control("forget", &json!({})).map(drop)
+    }
+
+    fn control(&self, command: &str, body: &Value) -> Result<Value> {
+        let headers = [("x-moto-account-id", self.id.as_str()), ("Content-Type", "application/json")];
+        let target = format!("/mlplat/{command}");
+        let reply = http::send(&self.emulator, "POST", &target, &headers, body.to_string().as_bytes())?;
+        if reply.status != 200 {
+            bail!("the emulator refused {command} {body}: {}", reply.body);
+        }
+        reply.json()
+    }
+}
+
+/// The environment that points an AWS client at an endpoint with keys that mean nothing.
+pub fn environment(endpoint: &str) -> BTreeMap<String, String> {
+    let pairs = [
+        ("AWS_ENDPOINT_URL", endpoint),
+        ("AWS_REGION", REGION),
+        ("AWS_ACCESS_KEY_ID", "test"),
+        ("AWS_SECRET_ACCESS_KEY", "test"),
+        ("AWS_EC2_METADATA_DISABLED", "true"),
+    ];
+    pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}
