@@ -1,0 +1,83 @@
+//! The reference in docs/ is what the schemas say. `MLPLAT_UPDATE=1` (or `cargo xtask docs`) writes it anew.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use mlplat::provider::Provider;
+use tf_provider::docs::Reference;
+
+/// The folders that hold nothing but generated pages.
+const GENERATED: [&str; 3] = ["resources", "data-sources", "functions"];
+
+#[test]
+fn the_reference_is_what_the_schemas_say() {
+    let docs = root().join("docs");
+    let pages = pages();
+    let stale: Vec<String> = pages
+        .iter()
+        .filter(|(path, page)| fs::read_to_string(docs.join(path)).ok().as_ref() != Some(page))
+        .map(|(path, _)| path.clone())
+        .chain(orphans(&docs, &pages))
+        .collect();
+    if is_update() {
+        write(&docs, &pages, &stale);
+    } else {
+        assert!(stale.is_empty(), "stale below docs/: {stale:?}. Run `cargo xtask docs` and commit what it writes.");
+    }
+}
+
+fn pages() -> BTreeMap<String, String> {
+    let provider = Provider::new();
+    let examples = root().join("examples");
+    let reference = Reference {
+        provider: &provider,
+        name: "mlplat",
+        title: "Machine-learning platforms",
+        subcategory: &subcategory,
+        example: &|path| fs::read_to_string(examples.join(path)).ok(),
+    };
+    reference.pages()
+}
+
+// The groups of the navigation; a type that is in none stands at the top.
+fn subcategory(type_name: &str) -> &'static str {
+    match type_name {
+        "mlplat_gpu_pool" | "mlplat_accelerators" => "Compute",
+        "mlplat_model_bucket" => "Storage",
+        "mlplat_cluster" => "Cluster",
+        _ => "",
+    }
+}
+
+fn orphans(docs: &Path, pages: &BTreeMap<String, String>) -> Vec<String> {
+    let files = |folder: &'static str| {
+        let entries = fs::read_dir(docs.join(folder)).into_iter().flatten().flatten();
+        entries.map(move |entry| format!("{folder}/{}", entry.file_name().to_string_lossy()))
+    };
+    GENERATED.into_iter().flat_map(files).filter(|path| !pages.contains_key(path)).collect()
+}
+
+fn write(docs: &Path, pages: &BTreeMap<String, String>, stale: &[String]) {
+    for path in stale {
+        let file = docs.join(path);
+        match pages.get(path) {
+            Some(page) => {
+                fs::create_dir_all(file.parent().expect("pages are below docs/")).unwrap();
+                fs::write(&file, page).unwrap();
+            }
+            None => fs::remove_file(&file).unwrap(),
+        }
+    }
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test's switch, read here only")]
+fn is_update() -> bool {
+    std::env::var_os("MLPLAT_UPDATE").is_some()
+}
