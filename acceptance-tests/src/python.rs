@@ -18,13 +18,14 @@ pub struct Python {
 }
 
 impl Python {
-    /// The first interpreter that is new enough: `EMU_PYTHON`, else `python3` and the numbered ones on PATH.
+    /// The first interpreter that is new enough: `EMU_PYTHON`, else `python3` and the numbered ones on PATH, else
+    /// those that pyenv keeps beside it.
     pub fn find(least: (u32, u32)) -> Result<Self> {
         let wanted = std::env::var_os("EMU_PYTHON").map(PathBuf::from);
         let names = ["python3", "python3.14", "python3.13", "python3.12", "python3.11", "python3.10"];
         let candidates: Vec<_> = match wanted {
             Some(program) => vec![program],
-            None => names.iter().filter_map(|name| on_path(name)).collect(),
+            None => names.iter().filter_map(|name| on_path(name)).chain(kept_by_pyenv()).collect(),
         };
         let found: Vec<_> = candidates.iter().filter_map(|program| Self::probe(program).ok()).collect();
         let (major, minor) = least;
@@ -79,4 +80,12 @@ impl std::fmt::Display for Python {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} ({}.{})", self.program.display(), self.version.0, self.version.1)
     }
+}
+
+/// Interpreters installed by pyenv whose shims answer only where a version is chosen.
+fn kept_by_pyenv() -> Vec<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let root = set("PYENV_ROOT").or_else(|| set("HOME").map(|home| home.join(".pyenv")));
+    let versions = root.and_then(|root| std::fs::read_dir(root.join("versions")).ok());
+    versions.into_iter().flatten().flatten().map(|version| version.path().join("bin/python3")).collect()
 }

@@ -146,6 +146,35 @@ fn a_hanging_call_ends_with_the_proxy() -> Result<()> {
     Ok(())
 }
 
+/// Not a test of its own: run as a copy named like a provider, it is what the next test kills.
+#[test]
+fn a_caller_that_waits_for_its_answer() {
+    if let Ok(url) = std::env::var("MLPLAT_CALL") {
+        let _ = client(&url).s3("PUT", "/made-before-death", "");
+        // Alive after the connection broke: the caller was not killed.
+        std::process::exit(7);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_provider_is_killed_at_the_chosen_call() -> Result<()> {
+    use std::os::unix::process::ExitStatusExt;
+    let account = Emulator::shared()?.account()?;
+    account.proxy().add_rule(Rule::writes().nth(1).kill_before());
+    account.proxy().add_rule(Rule::writes().nth(2).kill_after());
+    let dir = tempfile::tempdir()?;
+    let program = dir.path().join("terraform-provider-probe");
+    std::fs::copy(std::env::current_exe()?, &program)?;
+    for made in [0, 1] {
+        let mut caller = Command::new(&program);
+        caller.args(["--exact", "a_caller_that_waits_for_its_answer"]).env("MLPLAT_CALL", account.proxy().url());
+        assert_eq!(caller.output()?.status.signal(), Some(9));
+        assert_eq!(account.inventory()?.len(), made);
+    }
+    Ok(())
+}
+
 #[test]
 fn terraform_runs_in_a_workspace() -> Result<()> {
     let core = Terraform::find()?;
