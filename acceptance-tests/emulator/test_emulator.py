@@ -249,6 +249,15 @@ class Buckets(Account):
         self.refused("BucketNotEmpty", self.s3.delete_bucket, **self.bucket)
         self.refused("MalformedPolicy", self.s3.put_bucket_policy, **self.bucket, Policy="{")
 
+    def test_a_policy_names_only_roles_that_exist(self):
+        def policy(role):
+            allow = {"Effect": "Allow", "Principal": {"AWS": role}, "Action": "s3:GetObject", "Resource": "arn:aws:s3:::acme-models/*"}
+            return json.dumps({"Version": "2012-10-17", "Statement": [allow]})
+
+        absent = f"arn:aws:iam::{self.account}:role/absent"
+        self.refused("MalformedPolicy", self.s3.put_bucket_policy, **self.bucket, Policy=policy(absent))
+        self.s3.put_bucket_policy(**self.bucket, Policy=policy(self.seeded["node_role_arn"]))
+
 
 class Others(Account):
     def test_launch_templates_keep_tags_apart_and_know_tokens(self):

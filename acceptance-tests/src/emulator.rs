@@ -227,7 +227,8 @@ impl Account {
         self.seed_cluster_with(&json!({}))
     }
 
-    /// A ready cluster; `wanted` may have name, version, zones, auto_mode, tags. What exists then is the baseline.
+    /// A ready cluster; `wanted` may have name, version, zones, auto_mode, tags, endpoint and certificate_authority
+    /// (base64 of PEM). What exists then is the baseline.
     pub fn seed_cluster_with(&mut self, wanted: &Value) -> Result<Cluster> {
         let cluster = serde_json::from_value(self.control("seed-cluster", wanted)?)?;
         self.baseline = self.inventory()?;

@@ -26,12 +26,17 @@ pub fn normalise(text: &str, words: &[(String, String)]) -> String {
     let compiled = COMPILED.get_or_init(|| {
         PATTERNS.iter().filter_map(|(pattern, shown)| Some((Regex::new(pattern).ok()?, *shown))).collect()
     });
-    let bare = without_block(text, OVERRIDE);
+    let bare = without_override(text);
     let mut out = words.iter().fold(bare, |text, (word, shown)| text.replace(word, shown));
     for (pattern, shown) in compiled {
         out = pattern.replace_all(&out, *shown).into_owned();
     }
     format!("{}\n", out.trim())
+}
+
+/// Terraform's output as it is, without the warning of the overridden provider.
+pub fn without_override(text: &str) -> String {
+    without_block(text, OVERRIDE)
 }
 
 /// Diagnostics without the box that terraform draws around them.

@@ -4,7 +4,7 @@ POST bodies and replies are JSON; the header x-moto-account-id names the account
   GET  /mlplat/health              {"ok": true}
   GET  /mlplat/inventory           everything that exists, by kind and name
   POST /mlplat/settings            {"polls": 2, "quotas": {"L-…": 8}, "capacity_blocks": ["p5.48xlarge"]}
-  POST /mlplat/seed-cluster        {"name", "version", "zones", "auto_mode", "tags"}
+  POST /mlplat/seed-cluster        {"name", "version", "zones", "auto_mode", "tags", "endpoint", "certificate_authority"}
   POST /mlplat/fail-nodegroup      {"cluster", "nodegroup", "status": "CREATE_FAILED", "issues": [{code, message, resourceIds}]}
   POST /mlplat/degrade-nodegroup   the same, for a node group that exists
   POST /mlplat/resize              {"cluster", "nodegroup", "desired"}: what an autoscaler does

@@ -113,8 +113,11 @@ def describe_cluster_versions(self):
 TRUST = '{{"Version":"2012-10-17","Statement":[{{"Effect":"Allow","Principal":{{"Service":"{0}.amazonaws.com"}},"Action":"sts:AssumeRole"}}]}}'
 
 
-def seed(account, region, name="ml-prod", version="1.36", zones=3, auto_mode=False, tags=None):
-    """A ready cluster with a VPC, private subnets in as many zones, and roles for control plane and nodes."""
+def seed(account, region, name="ml-prod", version="1.36", zones=3, auto_mode=False, tags=None, endpoint=None, certificate_authority=None):
+    """A ready cluster with a VPC, private subnets in as many zones, and roles for control plane and nodes.
+
+    `endpoint` and `certificate_authority` (base64 of PEM) put a real Kubernetes API behind it.
+    """
     ec2, iam = ec2_backends[account][region], iam_backends[account]["aws"]
     vpc = ec2.create_vpc("10.42.0.0/16")
     names = [zone.name for zone in ec2.describe_availability_zones()][:zones]
@@ -124,6 +127,9 @@ def seed(account, region, name="ml-prod", version="1.36", zones=3, auto_mode=Fal
     backend = eks_backends[account][region]
     cluster = backend.create_cluster(name=name, role_arn=roles["eks"].arn, version=version, resources_vpc_config={"subnetIds": ids}, tags=tags or {})
     start(cluster, 0, "CREATING")
+    cluster.endpoint = endpoint or cluster.endpoint
+    if certificate_authority:
+        cluster.certificate_authority = {"data": certificate_authority}
     if auto_mode:
         cluster.compute_config = {"enabled": True, "nodePools": ["general-purpose"]}
     return {

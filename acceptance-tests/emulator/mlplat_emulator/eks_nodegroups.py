@@ -179,7 +179,7 @@ def delete_nodegroup(previous, self, cluster_name, nodegroup_name):
     nodegroup = self.describe_nodegroup(cluster_name, nodegroup_name)
     if nodegroup.status == "DELETING":
         return nodegroup
-    if nodegroup.status in ("CREATING", "UPDATING") and nodegroup.settles_as:
+    if nodegroup.status == "UPDATING":
         raise in_use(f"Nodegroup cannot be deleted while it is {nodegroup.status}")
     ec2 = ec2_backends[self.account_id][self.region_name]
     autoscaling.remove_group(self, nodegroup.group_name)

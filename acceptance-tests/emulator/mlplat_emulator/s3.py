@@ -11,6 +11,7 @@ import xml.etree.ElementTree as ElementTree
 from urllib.parse import parse_qs
 from xml.sax.saxutils import escape
 
+from moto.iam.models import iam_backends
 from moto.s3.exceptions import BucketAlreadyExists, MalformedXML, MissingBucket, S3ClientError
 from moto.s3.models import S3Backend, s3_backends
 from moto.s3.responses import S3Response
@@ -239,7 +240,19 @@ def put_bucket_policy(previous, self, bucket_name, policy):
         statements = json.loads(policy)["Statement"]
     except (ValueError, KeyError, TypeError) as broken:
         raise S3ClientError("MalformedPolicy", "Policies must be valid JSON and the first byte must be '{'") from broken
+    roles = {role.arn for role in iam_backends[self.account_id][self.partition].roles.values()}
     for statement in statements if isinstance(statements, list) else [statements]:
+        for principal in principals_of(statement):
+            # Only principals of the own account can be looked up here.
+            if principal.startswith(f"arn:aws:iam::{self.account_id}:role/") and principal not in roles:
+                raise S3ClientError("MalformedPolicy", "Invalid principal in policy")
         if "Resource" not in statement and "NotResource" not in statement:
             raise S3ClientError("MalformedPolicy", "Missing required field Resource")
     return previous(bucket_name, policy)
+
+
+def principals_of(statement):
+    """The AWS principals that a statement names."""
+    principal = statement.get("Principal", {})
+    named = principal.get("AWS", []) if isinstance(principal, dict) else []
+    return [named] if isinstance(named, str) else named
