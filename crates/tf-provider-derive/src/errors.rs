@@ -21,6 +21,12 @@ impl Errors {
         }
     }
 
+    /// The texts, in the order in which they were found.
+    #[cfg(test)]
+    pub(crate) fn messages(self) -> Vec<String> {
+        self.0.into_iter().flatten().map(|error| error.to_string()).collect()
+    }
+
     /// What makes the compiler show them; nothing where there are none.
     pub(crate) fn into_tokens(self) -> Option<TokenStream> {
         self.0.map(|error| error.to_compile_error())

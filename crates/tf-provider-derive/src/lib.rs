@@ -11,6 +11,8 @@ mod errors;
 mod fields;
 mod flags;
 mod outputs;
+#[cfg(test)]
+mod tests;
 
 use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};
