@@ -11,6 +11,9 @@ mod diagnostics;
 mod number;
 mod provider;
 mod schema;
+pub mod server;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod types;
 pub mod wire;
 
@@ -27,5 +30,6 @@ pub use provider::{
 pub use schema::{
     Attribute, Block, IdentityAttribute, IdentitySchema, NestedBlock, Nesting, Schema, Shape, from_document,
 };
+pub use server::serve;
 pub use tf_provider_derive::{Attributes, Choice};
 pub use types::Type;

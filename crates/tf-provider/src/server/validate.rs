@@ -1,0 +1,32 @@
+//! ValidateResourceConfig and ValidateDataResourceConfig. Called again before every plan and every read.
+
+use crate::{
+    server::{Server, answer::Outcome, write_only},
+    wire::proto::tfplugin6::{validate_data_resource_config, validate_resource_config},
+};
+
+pub(super) async fn resource(
+    server: &Server,
+    request: validate_resource_config::Request,
+) -> Outcome<validate_resource_config::Response> {
+    let entry = server.catalog().resource(&request.type_name)?;
+    let config = entry.block.decode(request.config.as_ref())?;
+    let mut diagnostics = entry.resource.validate(&config);
+    let stored_by_the_client =
+        !request.client_capabilities.is_some_and(|capabilities| capabilities.write_only_attributes_allowed);
+    if stored_by_the_client {
+        let given = write_only::given(&config, &entry.block.schema.block);
+        diagnostics.extend(given.iter().map(write_only::unsupported));
+    }
+    Ok(validate_resource_config::Response { diagnostics: entry.block.told(diagnostics) })
+}
+
+pub(super) async fn data_source(
+    server: &Server,
+    request: validate_data_resource_config::Request,
+) -> Outcome<validate_data_resource_config::Response> {
+    let entry = server.catalog().data_source(&request.type_name)?;
+    let config = entry.block.decode(request.config.as_ref())?;
+    let diagnostics = entry.block.told(entry.data_source.validate(&config));
+    Ok(validate_data_resource_config::Response { diagnostics })
+}
