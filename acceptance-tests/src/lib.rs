@@ -3,6 +3,7 @@
 //! Knows the provider only as a binary. A test takes an [`Account`] from the shared [`Emulator`], a [`Workspace`]
 //! with some configuration, and afterwards looks at plans, state, the proxy's [`Journal`] and what is left over.
 
+pub mod account;
 pub mod aws;
 pub mod cache;
 pub mod command;
@@ -19,7 +20,8 @@ pub mod terraform;
 pub mod workspace;
 
 pub use crate::{
-    emulator::{Account, Cluster, Emulator, Failure, Inventory},
+    account::{Account, Cluster, Failure, Inventory, REGION},
+    emulator::Emulator,
     proxy::{Entry, Journal, Proxy, Rule},
     sandbox::Sandbox,
     terraform::Terraform,

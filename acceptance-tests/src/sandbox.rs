@@ -1,7 +1,8 @@
 //! An AWS account to play with: the emulator, a ready cluster, and the environment that leads there.
 
 use crate::{
-    emulator::{Account, Cluster, Emulator},
+    account::{Account, Cluster},
+    emulator::Emulator,
     workspace::Workspace,
 };
 use anyhow::Result;

@@ -2,7 +2,7 @@
 //! environment that leads to an emulator and nowhere else.
 
 use crate::{
-    emulator::{self, Account},
+    account::{self, Account},
     provider, snapshot,
     terraform::Terraform,
 };
@@ -57,7 +57,7 @@ impl Workspace {
     pub fn with(terraform: Terraform, endpoint: &str) -> Result<Self> {
         let dir = tempfile::Builder::new().prefix("mlplat-").tempdir()?;
         let home = dir.path().to_string_lossy().into_owned();
-        let mut environment = emulator::environment(endpoint);
+        let mut environment = account::environment(endpoint);
         for (name, value) in [
             ("CHECKPOINT_DISABLE", "1"),
             ("TF_IN_AUTOMATION", "1"),

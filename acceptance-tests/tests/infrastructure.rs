@@ -1,11 +1,7 @@
 //! The test infrastructure's own tests: emulator, proxy, terraform runs. None of them needs the provider.
 
 use acceptance_tests::{
-    Emulator, Rule, Terraform, Workspace,
-    aws::Aws,
-    command::run,
-    emulator::{self, REGION},
-    localstack::LocalStack,
+    Emulator, REGION, Rule, Sandbox, Terraform, Workspace, aws::Aws, command::run, emulator, localstack::LocalStack,
 };
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -40,6 +36,16 @@ fn accounts_are_worlds_of_their_own() -> Result<()> {
     assert!(!two.leftovers()?.is_empty());
     two.forget()?;
     assert!(two.inventory()?.is_empty());
+    Ok(())
+}
+
+#[test]
+fn a_sandbox_has_a_cluster_and_tells_its_environment() -> Result<()> {
+    let sandbox = Sandbox::start()?;
+    let environment = sandbox.environment();
+    assert_eq!(environment["TF_VAR_cluster"], "ml-prod");
+    let identity = client(&environment["AWS_ENDPOINT_URL"]).query("sts", "GetCallerIdentity", &[])?;
+    assert_eq!(identity.element("Account"), Some(sandbox.account().id()));
     Ok(())
 }
 
