@@ -12,7 +12,7 @@ const PATTERNS: &[(&str, &str)] = &[
     (r"\b(lt|subnet|vpc|sg|ami|fs|fsmt|fsap|eni|i|pg|cr|a)-[0-9a-f]{8,17}\b", "$1-<id>"),
     (r"\b(AROA|AIPA|ANPA|AKIA)[A-Z0-9]{12,}\b", "$1<id>"),
     (r"after \d+m\d+s|after \d+s", "after <duration>"),
-    (r"\[\d\dm?\d*s? elapsed\]|\[\d+m\d+s elapsed\]|\[\d+s elapsed\]", "[<duration> elapsed]"),
+    (r"(?m)^.*: Still (creating|modifying|destroying|reading)\.\.\. .*\n", ""),
     (r"/tmp/[^\s\x22:]+", "<path>"),
     (r"[ \t]+(\n|$)", "$1"),
     (r"\n{3,}", "\n\n"),
@@ -62,7 +62,8 @@ mod tests {
     #[test]
     fn what_differs_between_runs_is_hidden() {
         let text = "╷\n│ Warning: Provider development overrides are in effect\n│ x\n╵\n\n\n\
-                    lt-0123456789abcdef0 at 2026-11-30T07:00:00Z  \nCreation complete after 3s [id=x]\n/home/me/x";
+                    lt-0123456789abcdef0 at 2026-11-30T07:00:00Z  \n\
+                    x.y: Still creating... [00m10s elapsed]\nCreation complete after 3s [id=x]\n/home/me/x";
         let shown = normalise(text, &[("/home/me".to_owned(), "<dir>".to_owned())]);
         assert_eq!(shown, "lt-<id> at <time>\nCreation complete after <duration> [id=x]\n<dir>/x\n");
     }
