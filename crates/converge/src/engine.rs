@@ -1,10 +1,21 @@
 //! The run: makes the difference between what is wanted and what is there go away.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
-use value::AttributePath;
+use futures::{StreamExt, stream::FuturesUnordered};
+use value::{AttributePath, is_pending};
 
-use crate::{Cx, Document, Drivers, Fault, Graph, Key, Ledger, Owner};
+use crate::{
+    Action, Cx, Document, Drivers, Entry, Fault, FaultClass, Graph, Key, Ledger, Node, Owner,
+    bring::Bring,
+    destroy::{Doomed, remove},
+    object::{Object, Stop, in_slot, slot_of},
+    plan::{is_disposable, step},
+    work::Work,
+};
 
 /// Builds the graph, given the outputs known so far.
 pub type Source<'a> = &'a (dyn Fn(BTreeMap<Key, Document>) -> Graph + Sync);
@@ -61,14 +72,175 @@ pub enum During {
     Wait,
 }
 
+/// As many objects are worked on at once.
+pub(crate) const AT_ONCE: usize = 8;
+
 /// Brings the world to what `source` wants, from whatever is there now.
+///
+/// # Guarantees
+/// - An object is begun when all that it needs is done; its document is complete then.
+/// - An object that the record has as wanted and ready costs no call.
+/// - Objects no longer wanted are deleted last, each after all that needed it.
+/// - A failure stops what needs the failed object, and nothing else.
 pub async fn converge(run: &Run<'_>, source: Source<'_>, ledger: Ledger) -> Converged {
-    let _ = (run, source);
-    Converged { ledger, failures: Vec::new() }
+    let work = Work::new(run, ledger);
+    let mut progress = Progress::new(source);
+    let mut running = FuturesUnordered::new();
+    loop {
+        while running.len() < AT_ONCE
+            && let Some(key) = progress.next()
+        {
+            let begun = work.not_cancelled();
+            let Some(node) = progress.start(&key) else { break };
+            let graph = Arc::clone(&progress.graph);
+            let work = &work;
+            running.push(async move {
+                let outcome = match begun {
+                    Ok(()) => bring(work, &graph, &key, &node).await,
+                    Err(fault) => Err(Stop::during(During::Observe)(fault)),
+                };
+                (key, node, outcome)
+            });
+        }
+        match running.next().await {
+            Some((key, _, Ok(outputs))) => progress.done(key, outputs),
+            Some((key, node, Err(stop))) => progress.failed(key, &node, stop),
+            None => break,
+        }
+    }
+    drop(running);
+    let mut failures = progress.finish();
+    failures.extend(remove(&work, &unwanted(&work, &progress)).await);
+    Converged { ledger: work.into_ledger(), failures }
 }
 
 /// Brings the world to nothing: deletes what the record holds, in reverse over its edges.
+///
+/// # Guarantees
+/// - What carries somebody else's mark is left alone and forgotten.
+/// - What is part of another object that is deleted too goes with it, without a call.
+/// - What could not be deleted stays in the record.
 pub async fn destroy(run: &Run<'_>, ledger: Ledger) -> Converged {
-    let _ = run;
-    Converged { ledger, failures: Vec::new() }
+    let work = Work::new(run, ledger);
+    let failures = remove(&work, &Doomed::all(&work.ledger())).await;
+    Converged { ledger: work.into_ledger(), failures }
+}
+
+/// How far a run has come.
+struct Progress<'a> {
+    source: Source<'a>,
+    graph: Arc<Graph>,
+    outputs: BTreeMap<Key, Document>,
+    started: BTreeSet<Key>,
+    failures: Vec<Failure>,
+}
+
+// === impl Progress ===
+
+impl<'a> Progress<'a> {
+    fn new(source: Source<'a>) -> Self {
+        let graph = Arc::new(source(BTreeMap::new()));
+        Self { source, graph, outputs: BTreeMap::new(), started: BTreeSet::new(), failures: Vec::new() }
+    }
+
+    // An object that is not started and whose needs are done.
+    fn next(&self) -> Option<Key> {
+        let nodes = self.graph.nodes();
+        let is_done = |needed: &Key| self.outputs.contains_key(needed) || !nodes.contains_key(needed);
+        let is_next = |key: &Key, node: &Node| !self.started.contains(key) && node.after.iter().all(is_done);
+        nodes.iter().find(|(key, node)| is_next(key, node)).map(|(key, _)| key.clone())
+    }
+
+    fn start(&mut self, key: &Key) -> Option<Node> {
+        self.started.insert(key.clone());
+        self.graph.nodes().get(key).cloned()
+    }
+
+    fn done(&mut self, key: Key, outputs: Document) {
+        self.outputs.insert(key, outputs);
+        self.graph = Arc::new((self.source)(self.outputs.clone()));
+    }
+
+    fn failed(&mut self, key: Key, node: &Node, stop: Stop) {
+        let origin = stop.field.as_deref().and_then(|field| node.origin(field)).cloned();
+        self.failures.push(Failure { origin, ..stop.failure(key, node.facts.noun) });
+    }
+
+    // Whether everything the graph has is done, and the graph is whole.
+    fn is_whole(&self) -> bool {
+        self.graph.unshaped().is_none() && self.graph.nodes().keys().all(|key| self.outputs.contains_key(key))
+    }
+
+    // Objects that could not even start though nothing failed need each other, or an output that never comes.
+    fn finish(&mut self) -> Vec<Failure> {
+        let failures = std::mem::take(&mut self.failures);
+        if failures.is_empty() && !self.is_whole() {
+            let nodes = self.graph.nodes();
+            let left: Vec<_> = nodes.iter().filter(|(key, _)| !self.outputs.contains_key(*key)).collect();
+            let names: Vec<_> = left.iter().map(|(key, _)| key.as_str()).collect();
+            let fault = bug("", format!("objects need each other or are never known: {}", names.join(", ")));
+            let (key, noun) = left.first().map_or((Key::new(), ""), |(key, node)| ((*key).clone(), node.facts.noun));
+            let origin = self.graph.unshaped().cloned();
+            return vec![Failure { origin, ..Stop::during(During::Observe)(fault).failure(key, noun) }];
+        }
+        failures
+    }
+}
+
+async fn bring(work: &Work<'_>, graph: &Graph, key: &str, node: &Node) -> Result<Document, Stop> {
+    if let Some((field, _)) = node.fields.iter().find(|(_, field)| is_pending(&field.document)) {
+        let fault = bug(node.facts.noun, format!("{field:?} of {key} is not known though all that it needs is done"));
+        return Err(Stop { field: Some((*field).to_owned()), ..Stop::during(During::Observe)(fault) });
+    }
+    if let Some(outputs) = keep(work, graph, key, node) {
+        return Ok(outputs);
+    }
+    let object = Object::new(work, key, node.facts.kind, upstream(graph, key)).map_err(Stop::during(During::Observe))?;
+    let is_disposable = is_disposable(key, &node.facts, graph, &work.ledger());
+    Bring::new(&object, node, is_disposable).run().await
+}
+
+// An object that stays as it is costs no call; the record takes over what is never compared.
+fn keep(work: &Work<'_>, graph: &Graph, key: &str, node: &Node) -> Option<Document> {
+    let recorded = {
+        let ledger = work.ledger();
+        let (step, _) = step(key, node, graph, &ledger);
+        ledger.entries.get(key).filter(|_| step.action == Action::Keep).cloned()
+    }?;
+    let document = in_slot(&node.document(), slot_of(&recorded.document).as_deref());
+    if document != recorded.document || node.after != recorded.after {
+        let entry = Entry { document, after: node.after.clone(), ..recorded.clone() };
+        work.change(|ledger| ledger.entries.insert(key.to_owned(), entry));
+    }
+    Some(recorded.outputs)
+}
+
+fn upstream(graph: &Graph, key: &str) -> BTreeSet<Key> {
+    let mut upstream = BTreeSet::new();
+    let mut next = vec![key.to_owned()];
+    while let Some(key) = next.pop() {
+        if let Some(node) = graph.nodes().get(&key) {
+            next.extend(node.after.iter().filter(|needed| !upstream.contains(*needed)).cloned());
+        }
+        upstream.insert(key);
+    }
+    upstream
+}
+
+// What is to be deleted at the end: nothing that something unfinished may still need.
+fn unwanted(work: &Work<'_>, progress: &Progress<'_>) -> BTreeSet<Doomed> {
+    let nodes = progress.graph.nodes();
+    let ledger = work.ledger();
+    let unfinished: BTreeSet<Key> = nodes.keys().filter(|key| !progress.outputs.contains_key(*key)).cloned().collect();
+    let needed: BTreeSet<Key> = unfinished.iter().flat_map(|key| upstream(&progress.graph, key)).collect();
+    let held: BTreeSet<&Key> =
+        ledger.entries.iter().filter(|(key, _)| nodes.contains_key(*key)).flat_map(|(_, entry)| &entry.after).collect();
+    let is_shaped = progress.graph.unshaped().is_none();
+    let dropped = ledger.entries.keys().filter(|key| is_shaped && !nodes.contains_key(*key) && !held.contains(key));
+    let retired = ledger.retired.keys().filter(|key| is_shaped && !needed.contains(*key));
+    dropped.map(|key| Doomed::entry(key)).chain(retired.map(|key| Doomed::retired(key))).collect()
+}
+
+fn bug(object: &str, message: String) -> Fault {
+    Fault::new(FaultClass::Bug, object, message).advise("Report this with the text above; it is always a problem with the provider.")
 }

@@ -6,18 +6,26 @@
 //! Read in this order: [`Component`] (a child object as data), [`Driver`] (its effects), [`Graph`] (the wanted
 //! objects), [`Ledger`] (what we did), [`plan`] (pure), [`converge`] (the run).
 
+mod bring;
 mod compare;
 mod component;
 mod cx;
+mod decide;
+mod destroy;
 mod driver;
 mod engine;
 mod fault;
 mod graph;
 mod ledger;
+mod look;
+mod object;
 mod observe;
 mod plan;
+mod retry;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod token;
+mod work;
 
 pub use component::{Component, Draft, KindFacts, Output, Outputs};
 pub use cx::{Clock, Cx, SystemClock};

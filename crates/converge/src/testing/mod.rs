@@ -1,1 +1,12 @@
-//! A cloud in memory, and the laws every resource obeys.
+//! A cloud in memory, a clock that does not wait, and the laws every resource obeys.
+//!
+//! Not a simulation of any service: the cloud knows a kind by its facts alone.
+
+mod clock;
+mod cloud;
+mod drift;
+mod driver;
+pub mod laws;
+
+pub use clock::InstantClock;
+pub use cloud::{FakeCloud, FakeObject, When};

@@ -1,0 +1,322 @@
+//! Brings one object to what is wanted: look, decide, do, and again until nothing is left to do.
+//!
+//! Resumable at every point: each round starts from what is there, and the record is written before and after
+//! every call.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    AnyCreation, Document, During, Entry, Fault, FaultClass, Found, Health, Node, Ownership, Readiness,
+    decide::{Case, Deed, Refusal, Update, decide, foreign, stranger},
+    look::{Sight, look},
+    object::{Object, Stop, in_slot, other_slot, slot_of},
+    retry::Retry,
+    token::token,
+};
+
+/// More deeds than any object needs: replaced, made, changed, changed again for what the first change left.
+const DEEDS: u32 = 8;
+
+/// The work on one wanted object whose fields are all known.
+pub(crate) struct Bring<'a> {
+    object: &'a Object<'a>,
+    node: &'a Node,
+    wanted: Document,
+    is_disposable: bool,
+    retry: Retry<'a>,
+    before: (Option<Entry>, Option<Entry>),
+    tried: BTreeSet<String>,
+    deeds: u32,
+}
+
+impl<'a> Bring<'a> {
+    pub(crate) fn new(object: &'a Object<'a>, node: &'a Node, is_disposable: bool) -> Self {
+        let before = {
+            let ledger = object.work.ledger();
+            (ledger.entries.get(&object.key).cloned(), ledger.retired.get(&object.key).cloned())
+        };
+        let wanted = in_slot(&node.document(), None);
+        let retry = object.retry();
+        Self { object, node, wanted, is_disposable, retry, before, tried: BTreeSet::new(), deeds: 0 }
+    }
+
+    /// Gives the outputs of the object, ready.
+    pub(crate) async fn run(mut self) -> Result<Document, Stop> {
+        let mut sight = look(self.object, &self.wanted).await?;
+        while self.deeds < DEEDS {
+            sight = match self.decide(&sight)? {
+                Deed::Settle => match self.settle(sight).await? {
+                    Ok(outputs) => return Ok(outputs),
+                    Err(sight) => sight,
+                },
+                Deed::Create => self.create(sight).await?,
+                Deed::Update(update) => self.update(sight, update).await?,
+                Deed::Replace => self.clear(sight).await?,
+                Deed::Roll => self.roll(sight).await?,
+            };
+        }
+        let message = format!("{} is not as wanted after {DEEDS} changes", self.words());
+        Err(Stop::during(During::Update)(Fault::new(FaultClass::Bug, self.words(), message)))
+    }
+
+    fn decide(&self, sight: &Sight) -> Result<Deed, Stop> {
+        let entry = self.recorded(sight).filter(|entry| self.deeds > 0 || is_seen(entry));
+        let case = Case {
+            facts: &self.object.facts,
+            object: &self.words(),
+            owner: self.object.work.run.owner,
+            applied: entry.as_ref().map(|entry| &entry.document),
+            wanted: &self.wanted,
+            found: sight.found.as_ref(),
+            has_other: sight.other.is_some(),
+            is_disposable: self.is_disposable,
+            is_written: self.deeds > 0,
+            tried: &self.tried,
+        };
+        let during = if case.found.is_none() { During::Create } else { During::Update };
+        decide(&case).map_err(|Refusal { fault, field }| {
+            if fault.class == FaultClass::Broken {
+                self.note_health(Health::Broken(fault.message.clone()));
+            }
+            Stop { during, fault, field }
+        })
+    }
+
+    // The record of the slot in sight.
+    fn recorded(&self, sight: &Sight) -> Option<Entry> {
+        let ledger = self.object.work.ledger();
+        let known = [&ledger.entries, &ledger.retired];
+        let entry = known.into_iter().filter_map(|map| map.get(&self.object.key)).find(|e| slot_of(&e.document) == sight.slot);
+        entry.cloned()
+    }
+
+    async fn create(&mut self, sight: Sight) -> Result<Sight, Stop> {
+        self.object.may_write(During::Create)?;
+        let spec = self.spec(&sight);
+        self.begin(&sight, &spec);
+        let run = self.object.work.run;
+        let creation = AnyCreation {
+            owner: run.owner,
+            token: token(run.owner, &self.object.key, &spec),
+            previous: sight.other.as_ref(),
+        };
+        let outcome = self.object.driver.create(run.cx, &spec, creation).await;
+        self.object.work.wrote(&self.object.key);
+        match outcome {
+            Ok(()) => self.done(sight, &spec).await,
+            Err(fault) => match self.again(fault, sight, During::Create).await {
+                Ok(sight) => Ok(sight),
+                Err((stop, sight)) => {
+                    // Of a call that may still take effect the record goes on saying that it was begun.
+                    if !matches!(stop.fault.class, FaultClass::MaybeSent | FaultClass::Cancelled) {
+                        self.after_failed_creation(&sight, &spec).await;
+                    }
+                    Err(stop)
+                }
+            },
+        }
+    }
+
+    async fn update(&mut self, sight: Sight, update: Update) -> Result<Sight, Stop> {
+        self.object.may_write(During::Update)?;
+        let spec = self.spec(&sight);
+        self.begin(&sight, &spec);
+        let Some(found) = sight.found.as_ref() else { return Ok(sight) };
+        let outcome = self.object.driver.update(self.object.work.run.cx, &spec, &update.changes, found).await;
+        self.object.work.wrote(&self.object.key);
+        match outcome {
+            Ok(()) => {
+                self.tried = update.cures;
+                self.done(sight, &spec).await
+            }
+            Err(fault) => self.again(fault, sight, During::Update).await.map_err(|(stop, _)| stop),
+        }
+    }
+
+    /// Deletes what is in the way, in its place.
+    async fn clear(&mut self, sight: Sight) -> Result<Sight, Stop> {
+        self.object.may_write(During::Delete)?;
+        let spec = self.spec(&sight);
+        self.begin(&sight, &spec);
+        if let Some(found) = sight.found {
+            self.object.erase(&spec, found).await?;
+        }
+        self.change(|entry| {
+            entry.health = Health::Missing;
+            entry.outputs = Document::new();
+        });
+        Ok(Sight { found: None, ..sight })
+    }
+
+    /// Makes room in the other slot and turns to it. What stood in this one is retired, not yet deleted.
+    async fn roll(&mut self, sight: Sight) -> Result<Sight, Stop> {
+        self.object.may_write(During::Create)?;
+        let slot = other_slot(sight.slot.as_deref());
+        let spec = in_slot(&self.wanted, slot.as_deref());
+        let in_the_way = match sight.other {
+            Some(other) => Some(other),
+            None => self.object.observe(&spec).await?,
+        };
+        if let Some(other) = in_the_way {
+            if let Some(whose) = stranger(self.object.work.run.owner, false, &other.ownership) {
+                return Err(Stop::during(During::Create)(foreign(&self.words(), &whose)));
+            }
+            self.object.erase(&spec, other).await?;
+        }
+        let next = Sight { slot, found: None, other: sight.found };
+        self.begin(&next, &spec);
+        Ok(next)
+    }
+
+    /// Waits until the object can be used and records it so; another sight where it changed meanwhile.
+    async fn settle(&mut self, sight: Sight) -> Result<Result<Document, Sight>, Stop> {
+        let spec = self.spec(&sight);
+        let Some(found) = sight.found.as_ref() else { return Ok(Err(sight)) };
+        if matches!(found.readiness, Readiness::Waiting(_)) {
+            self.take_up(&sight, &spec);
+            let found = self.object.wait(&spec, |found| self.note(found)).await?;
+            return Ok(Err(Sight { found, ..sight }));
+        }
+        self.take_up(&sight, &spec);
+        let is_unmarked = found.ownership == Ownership::Unmarked;
+        self.change(|entry| {
+            entry.document = spec;
+            entry.outputs.clone_from(&found.outputs);
+            entry.after.clone_from(&self.node.after);
+            entry.health = Health::Ready;
+            entry.imported &= is_unmarked;
+        });
+        Ok(Ok(found.outputs.clone()))
+    }
+
+    // A write succeeded: record what is applied now, and wait for it.
+    async fn done(&mut self, sight: Sight, spec: &Document) -> Result<Sight, Stop> {
+        self.deeds += 1;
+        self.retry.succeeded(self.object.now());
+        self.change(|entry| entry.document = spec.clone());
+        let found = self.object.wait(spec, |found| self.note(found)).await?;
+        Ok(Sight { found, ..sight })
+    }
+
+    // A write failed: pause and look again where that may help.
+    async fn again(&mut self, fault: Fault, sight: Sight, during: During) -> Result<Sight, (Stop, Sight)> {
+        let class = fault.class;
+        let is_surprise = match during {
+            During::Create => class == FaultClass::AlreadyExists,
+            _ => class == FaultClass::NotFound,
+        };
+        let paused =
+            if is_surprise { self.retry.after_surprise(fault).await } else { self.retry.after(fault).await };
+        if let Err(fault) = paused {
+            return Err((Stop::during(during)(fault), sight));
+        }
+        if is_surprise || class == FaultClass::MaybeSent {
+            return look(self.object, &self.wanted).await.map_err(|stop| (stop, sight));
+        }
+        Ok(sight)
+    }
+
+    // Whatever a failed creation left behind is recorded, and nothing else.
+    async fn after_failed_creation(&self, sight: &Sight, spec: &Document) {
+        match self.object.observe(spec).await {
+            Ok(Some(found)) if stranger(self.object.work.run.owner, false, &found.ownership).is_none() => {
+                self.note(&found);
+            }
+            Ok(_) => self.object.work.change(|ledger| {
+                let key = &self.object.key;
+                let previous = sight.other.as_ref().and_then(|_| ledger.retired.remove(key));
+                match previous.or_else(|| self.before.0.clone().map(|e| Entry { health: Health::Missing, ..e })) {
+                    Some(entry) => ledger.entries.insert(key.clone(), entry),
+                    None => ledger.entries.remove(key),
+                };
+            }),
+            // Not even a look is possible: the record stays.
+            Err(_) => {}
+        }
+    }
+
+    // Records that a write begins: in which slot, and what it may leave behind.
+    fn begin(&self, sight: &Sight, spec: &Document) {
+        self.take_up(sight, spec);
+        self.change(|entry| {
+            if sight.found.is_none() {
+                entry.document = spec.clone();
+                entry.outputs = Document::new();
+                entry.imported = false;
+            }
+            entry.after.extend(self.node.after.iter().cloned());
+            entry.health = Health::Begun;
+        });
+    }
+
+    // Makes the record speak of the slot in sight; what of ours is in the other one is retired.
+    fn take_up(&self, sight: &Sight, spec: &Document) {
+        let key = &self.object.key;
+        let other = in_slot(&self.identity(), other_slot(sight.slot.as_deref()).as_deref());
+        self.object.work.change(|ledger| {
+            let known = [ledger.entries.remove(key), ledger.retired.remove(key)];
+            let [mut this, mut that] = [None, None];
+            for entry in known.into_iter().flatten() {
+                let is_here = slot_of(&entry.document) == sight.slot;
+                *(if is_here { &mut this } else { &mut that }) = Some(entry);
+            }
+            let fresh = |document: &Document| Entry {
+                kind: self.object.facts.kind.to_owned(),
+                document: document.clone(),
+                after: self.node.after.clone(),
+                holds_data: self.object.facts.holds_data,
+                health: Health::Begun,
+                ..Entry::default()
+            };
+            ledger.entries.insert(key.clone(), this.unwrap_or_else(|| fresh(spec)));
+            if sight.other.is_some() {
+                ledger.retired.insert(key.clone(), that.unwrap_or_else(|| fresh(&other)));
+            }
+        });
+    }
+
+    fn note(&self, found: &Found) {
+        let health = match &found.readiness {
+            // Usable, but not yet compared once more: only `settle` calls it ready.
+            Readiness::Ready => Health::Begun,
+            Readiness::Waiting(state) => Health::Waiting(state.clone()),
+            Readiness::Broken(reasons) => Health::Broken(reasons.clone()),
+        };
+        let is_known =
+            self.object.entry().is_some_and(|entry| entry.outputs == found.outputs && entry.health == health);
+        if !is_known {
+            self.change(|entry| {
+                entry.outputs.clone_from(&found.outputs);
+                entry.health = health;
+            });
+        }
+    }
+
+    fn note_health(&self, health: Health) {
+        if self.object.entry().is_some() {
+            self.change(|entry| entry.health = health);
+        }
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Entry)) {
+        self.object.work.change(|ledger| change(ledger.entries.entry(self.object.key.clone()).or_default()));
+    }
+
+    fn identity(&self) -> Document {
+        let is_identity = |field: &str| self.object.facts.identity.contains(&field);
+        self.wanted.iter().filter(|(field, _)| is_identity(field)).map(|(k, v)| (k.clone(), v.clone())).collect()
+    }
+
+    fn spec(&self, sight: &Sight) -> Document {
+        in_slot(&self.wanted, sight.slot.as_deref())
+    }
+
+    fn words(&self) -> String {
+        self.object.words(&self.wanted)
+    }
+}
+
+// A creation that was begun and never seen proves nothing: another may have made an object of that name since.
+fn is_seen(entry: &Entry) -> bool {
+    entry.health != Health::Begun || entry.imported || !entry.outputs.is_empty()
+}

@@ -1,0 +1,152 @@
+//! What to do next with one object, from what is wanted, what was applied and what is there. Pure.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    AnyChanges, Difference, Document, Fault, FaultClass, Found, KindFacts, Owner, Ownership, Readiness,
+    compare::{differences, field_of, is_fixed, removed_keys},
+};
+
+/// All that the decision depends on.
+pub(crate) struct Case<'a> {
+    pub(crate) facts: &'a KindFacts,
+    /// The object in words.
+    pub(crate) object: &'a str,
+    pub(crate) owner: &'a Owner,
+    /// What we last applied; none where we have no record of the object.
+    pub(crate) applied: Option<&'a Document>,
+    pub(crate) wanted: &'a Document,
+    pub(crate) found: Option<&'a Found>,
+    /// Another object of ours stands in the other slot.
+    pub(crate) has_other: bool,
+    /// Nothing needs it and it holds no data.
+    pub(crate) is_disposable: bool,
+    /// This run has written it.
+    pub(crate) is_written: bool,
+    /// What the last update of this run was to change.
+    pub(crate) tried: &'a BTreeSet<String>,
+}
+
+/// What to do next.
+#[derive(Debug)]
+pub(crate) enum Deed {
+    /// Nothing but to wait until it can be used.
+    Settle,
+    Create,
+    Update(Update),
+    /// Delete it and make it again in its place.
+    Replace,
+    /// Make a second one in the other slot.
+    Roll,
+}
+
+/// An update, and what it is to cure.
+#[derive(Debug)]
+pub(crate) struct Update {
+    pub(crate) changes: AnyChanges,
+    pub(crate) cures: BTreeSet<String>,
+}
+
+/// Why nothing can be done, and the field to blame.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub(crate) fault: Fault,
+    pub(crate) field: Option<String>,
+}
+
+pub(crate) fn decide(case: &Case<'_>) -> Result<Deed, Refusal> {
+    let Some(found) = case.found else { return Ok(Deed::Create) };
+    refuse_foreign(case, found)?;
+    let nothing = Document::new();
+    let differences = differences(case.facts, case.applied.unwrap_or(&nothing), case.wanted, &found.document);
+    let fixed = differences.iter().find(|difference| is_fixed(case.facts, field_of(difference)));
+    let broken = match &found.readiness {
+        Readiness::Broken(reasons) => Some(reasons.as_str()),
+        Readiness::Ready | Readiness::Waiting(_) => None,
+    };
+    if case.is_written && let Some(reasons) = broken {
+        return Err(is_broken(case, reasons));
+    }
+    if fixed.is_some() || broken.is_some() {
+        if let Some(deed) = renewal(case, broken.is_some()) {
+            return Ok(deed);
+        }
+        if let Some(difference) = fixed {
+            return Err(cannot_change(case, difference));
+        }
+    }
+    match (update(case, found, &differences), broken) {
+        (Some(update), _) => Ok(Deed::Update(update)),
+        (None, Some(reasons)) => Err(is_broken(case, reasons)),
+        (None, None) => Ok(Deed::Settle),
+    }
+}
+
+/// Whose an object is, if it is not ours. Without a record, an object that carries no mark is a stranger's.
+pub(crate) fn stranger(owner: &Owner, is_recorded: bool, ownership: &Ownership) -> Option<String> {
+    match ownership {
+        Ownership::Inherited => None,
+        Ownership::Marked(mark) if mark == owner => None,
+        Ownership::Marked(mark) => Some(format!("belongs to {mark}")),
+        Ownership::Unmarked if is_recorded => None,
+        Ownership::Unmarked => Some("carries no mark of this provider".to_owned()),
+    }
+}
+
+/// The fault of finding a stranger's object.
+pub(crate) fn foreign(object: &str, whose: &str) -> Fault {
+    Fault::new(FaultClass::Foreign, object, format!("{object} is there already and {whose}"))
+        .advise("Import the resource that it is part of, or choose another name.")
+}
+
+fn refuse_foreign(case: &Case<'_>, found: &Found) -> Result<(), Refusal> {
+    match stranger(case.owner, case.applied.is_some(), &found.ownership) {
+        Some(whose) => Err(Refusal { fault: foreign(case.object, &whose), field: None }),
+        None => Ok(()),
+    }
+}
+
+// A broken object gives way where its other slot is taken: what stands there may still be in use.
+fn renewal(case: &Case<'_>, is_broken: bool) -> Option<Deed> {
+    match () {
+        () if case.facts.slots && is_broken && case.has_other => Some(Deed::Replace),
+        () if case.facts.slots => Some(Deed::Roll),
+        () if case.is_disposable => Some(Deed::Replace),
+        () => None,
+    }
+}
+
+fn update(case: &Case<'_>, found: &Found, differences: &[Difference]) -> Option<Update> {
+    let owner_missing = found.ownership == Ownership::Unmarked;
+    let mut cures: BTreeSet<_> = differences.iter().map(|difference| difference.field.clone()).collect();
+    if owner_missing {
+        cures.insert(String::new());
+    }
+    // The same difference again right after it was written is a server that spells it differently, or an
+    // observation that lags behind. The next plan tells; writing again would not end.
+    if cures.is_empty() || cures == *case.tried {
+        return None;
+    }
+    let nothing = Document::new();
+    let applied = case.applied.unwrap_or(&nothing);
+    let changes = AnyChanges {
+        owner: case.owner.clone(),
+        fields: differences.iter().map(|difference| field_of(difference).to_owned()).collect(),
+        removed_keys: removed_keys(case.facts, applied, case.wanted, &found.document),
+        owner_missing,
+    };
+    Some(Update { changes, cures })
+}
+
+fn cannot_change(case: &Case<'_>, difference: &Difference) -> Refusal {
+    let object = case.object;
+    let why = if case.facts.holds_data { "it holds data" } else { "other objects need it" };
+    let message = format!("{difference}, which cannot be changed in place, and {object} is not replaced because {why}");
+    let fault = Fault::new(FaultClass::Invalid, object, message)
+        .advise("Set the field back to what was found, or replace the resource with terraform apply -replace.");
+    Refusal { fault, field: Some(field_of(difference).to_owned()) }
+}
+
+fn is_broken(case: &Case<'_>, reasons: &str) -> Refusal {
+    Refusal { fault: Fault::new(FaultClass::Broken, case.object, reasons), field: None }
+}
