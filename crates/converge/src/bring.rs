@@ -86,7 +86,8 @@ impl<'a> Bring<'a> {
     fn recorded(&self, sight: &Sight) -> Option<Entry> {
         let ledger = self.object.work.ledger();
         let known = [&ledger.entries, &ledger.retired];
-        let entry = known.into_iter().filter_map(|map| map.get(&self.object.key)).find(|e| slot_of(&e.document) == sight.slot);
+        let entry =
+            known.into_iter().filter_map(|map| map.get(&self.object.key)).find(|e| slot_of(&e.document) == sight.slot);
         entry.cloned()
     }
 
@@ -205,8 +206,7 @@ impl<'a> Bring<'a> {
             During::Create => class == FaultClass::AlreadyExists,
             _ => class == FaultClass::NotFound,
         };
-        let paused =
-            if is_surprise { self.retry.after_surprise(fault).await } else { self.retry.after(fault).await };
+        let paused = if is_surprise { self.retry.after_surprise(fault).await } else { self.retry.after(fault).await };
         if let Err(fault) = paused {
             return Err((Stop::during(during)(fault), sight));
         }

@@ -133,11 +133,7 @@ fn keys(map: &Json) -> impl Iterator<Item = &str> {
 
 #[expect(clippy::float_cmp, reason = "1 and 1.0 are the same, 1 and 1.0000001 are not")]
 fn same_number(left: &Number, right: &Number) -> bool {
-    if left.is_f64() || right.is_f64() {
-        left.as_f64() == right.as_f64()
-    } else {
-        left == right
-    }
+    if left.is_f64() || right.is_f64() { left.as_f64() == right.as_f64() } else { left == right }
 }
 
 #[cfg(test)]

@@ -117,5 +117,6 @@ impl Cx {
 }
 
 fn cancelled() -> Fault {
-    Fault::new(FaultClass::Cancelled, "", "Terraform asked to stop").advise("Run terraform apply again: it goes on from here.")
+    Fault::new(FaultClass::Cancelled, "", "Terraform asked to stop")
+        .advise("Run terraform apply again: it goes on from here.")
 }

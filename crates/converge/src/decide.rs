@@ -64,7 +64,9 @@ pub(crate) fn decide(case: &Case<'_>) -> Result<Deed, Refusal> {
         Readiness::Broken(reasons) => Some(reasons.as_str()),
         Readiness::Ready | Readiness::Waiting(_) => None,
     };
-    if case.is_written && let Some(reasons) = broken {
+    if case.is_written
+        && let Some(reasons) = broken
+    {
         return Err(is_broken(case, reasons));
     }
     if fixed.is_some() || broken.is_some() {

@@ -44,7 +44,8 @@ impl Doomed {
 
     /// Everything recorded.
     pub(crate) fn all(ledger: &Ledger) -> BTreeSet<Self> {
-        let all = ledger.entries.keys().map(|key| Self::entry(key)).chain(ledger.retired.keys().map(|k| Self::retired(k)));
+        let all =
+            ledger.entries.keys().map(|key| Self::entry(key)).chain(ledger.retired.keys().map(|k| Self::retired(k)));
         all.map(|doomed| Self { with_data: true, ..doomed }).collect()
     }
 }

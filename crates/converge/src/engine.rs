@@ -122,7 +122,8 @@ pub async fn converge(run: &Run<'_>, source: Source<'_>, ledger: Ledger) -> Conv
 /// - What could not be deleted stays in the record.
 pub async fn destroy(run: &Run<'_>, ledger: Ledger) -> Converged {
     let work = Work::new(run, ledger);
-    let failures = remove(&work, &Doomed::all(&work.ledger())).await;
+    let doomed = Doomed::all(&work.ledger());
+    let failures = remove(&work, &doomed).await;
     Converged { ledger: work.into_ledger(), failures }
 }
 
@@ -195,7 +196,8 @@ async fn bring(work: &Work<'_>, graph: &Graph, key: &str, node: &Node) -> Result
     if let Some(outputs) = keep(work, graph, key, node) {
         return Ok(outputs);
     }
-    let object = Object::new(work, key, node.facts.kind, upstream(graph, key)).map_err(Stop::during(During::Observe))?;
+    let object =
+        Object::new(work, key, node.facts.kind, upstream(graph, key)).map_err(Stop::during(During::Observe))?;
     let is_disposable = is_disposable(key, &node.facts, graph, &work.ledger());
     Bring::new(&object, node, is_disposable).run().await
 }
@@ -242,5 +244,6 @@ fn unwanted(work: &Work<'_>, progress: &Progress<'_>) -> BTreeSet<Doomed> {
 }
 
 fn bug(object: &str, message: String) -> Fault {
-    Fault::new(FaultClass::Bug, object, message).advise("Report this with the text above; it is always a problem with the provider.")
+    Fault::new(FaultClass::Bug, object, message)
+        .advise("Report this with the text above; it is always a problem with the provider.")
 }

@@ -8,7 +8,7 @@ use std::{collections::BTreeSet, sync::Arc, time::Instant};
 use serde_json::Value as Json;
 
 use crate::{
-    AnyDriver, During, Document, Entry, Failure, Fault, FaultClass, Found, Key, KindFacts, Readiness,
+    AnyDriver, Document, During, Entry, Failure, Fault, FaultClass, Found, Key, KindFacts, Readiness,
     compare::SLOT,
     retry::{self, Poll, Retry, SETTLING},
     work::Work,

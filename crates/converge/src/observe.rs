@@ -1,10 +1,7 @@
 //! Looks at every object of a resource at once, for Terraform's Read: what is there, how it differs from what we
 //! applied, and what that says of the attributes. Writes nothing to the world.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use futures::{StreamExt, stream};
 use serde_json::Value as Json;

@@ -164,6 +164,11 @@ impl FakeCloud {
         self.world().objects.insert((object.kind.clone(), object.name.clone()), object);
     }
 
+    /// Lets time pass: every object that was not ready is ready.
+    pub fn settle(&self) {
+        self.world().objects.values_mut().for_each(|object| object.waits = 0);
+    }
+
     /// Takes an object away, as somebody else would.
     pub fn take(&self, kind: &str, name: &str) -> Option<FakeObject> {
         self.world().remove(&(kind.to_owned(), name.to_owned()))

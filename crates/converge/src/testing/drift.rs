@@ -7,7 +7,10 @@ use super::{
     driver::place,
     laws::{Case, Stage, told},
 };
-use crate::{Action, Document, Entry, Health, KindFacts, compare::{SLOT, is_nothing}};
+use crate::{
+    Action, Document, Entry, Health, KindFacts,
+    compare::{SLOT, is_nothing},
+};
 
 /// Something that somebody else does to one object.
 #[derive(Clone, Debug)]
@@ -126,8 +129,6 @@ fn other_than(value: &Json) -> Json {
         Json::Number(number) => json!(number.as_f64().unwrap_or_default() + 1.0),
         Json::String(text) => Json::String(format!("{text}-drifted")),
         Json::Array(items) => Json::Array(items.iter().cloned().chain([json!("drifted")]).collect()),
-        Json::Object(map) => {
-            Json::Object(map.iter().map(|(key, value)| (key.clone(), other_than(value))).collect())
-        }
+        Json::Object(map) => Json::Object(map.iter().map(|(key, value)| (key.clone(), other_than(value))).collect()),
     }
 }
