@@ -1,0 +1,2 @@
+# By the bucket's name.
+terraform import mlplat_model_bucket.models acme-ml-models-prod

@@ -1,0 +1,50 @@
+//! `mlplat_gpu_pool`: nodes with accelerators in an EKS cluster, as a managed node group and what belongs to it.
+//!
+//! Read first `attributes` (what users write), then `expand`. The rest are the parts of those two: `hardware` (what
+//! the instance types are), `nodes` (labels and taints), `marks` (what tags remember for an import), `check_*`.
+
+mod attributes;
+mod check;
+mod check_hardware;
+mod check_nodes;
+mod expand;
+mod explain;
+mod hardware;
+mod marks;
+mod nodes;
+mod outputs;
+#[cfg(test)]
+mod tests;
+
+use converge::{Graph, Ledger, Plan};
+use tf_provider::Diagnostics;
+
+pub use attributes::{
+    AcceleratorRequest, Capacity, CapacityType, Cost, Disk, Gpu, GpuPool, Image, Placement, PlacementStrategy, Purpose,
+    Scaler, Size, Taint, TaintEffect, Toleration,
+};
+
+use crate::{
+    composite::{Composite, Timeouts},
+    settings::Settings,
+};
+
+impl Composite for GpuPool {
+    const TYPE: &'static str = "mlplat_gpu_pool";
+    const NOUN: &'static str = "GPU pool";
+    const IDENTITY: &'static [&'static str] = &["cluster", "name"];
+    // Nodes with accelerators start slowly, and a rolling replacement drains one node after the other.
+    const TIMEOUTS: Timeouts = Timeouts::minutes(60);
+
+    fn check(&self, complaints: &mut Diagnostics) {
+        check::check(self, complaints);
+    }
+
+    fn expand(&mut self, settings: &Settings, graph: &mut Graph) {
+        expand::expand(self, settings, graph);
+    }
+
+    fn explain(&self, plan: &Plan, ledger: &Ledger, complaints: &mut Diagnostics) {
+        explain::explain(self, plan, ledger, complaints);
+    }
+}

@@ -1,0 +1,148 @@
+//! Shared by the tests of resources: a resource from JSON, and its graph as text.
+
+use std::{collections::BTreeMap, fmt::Write};
+
+use converge::{Document, Graph};
+use serde_json::Value as Json;
+use tf_provider::{Attributes, Cty, Decoder, Diagnostics, Schema, Severity, from_document};
+use value::{AttributePath, Back};
+
+use crate::{composite::Composite, settings::Settings};
+
+/// The resource that a configuration in document form gives. A JSON text `"(unknown)"` at an attribute's place is
+/// an unknown value.
+pub(super) fn decoded<C: Attributes>(config: &Json) -> C {
+    let (resource, complaints) = decoded_with_complaints(config, false);
+    assert!(complaints.is_empty(), "{complaints:?}");
+    resource
+}
+
+/// As [`decoded`], for an import's stub: nested objects left out are opened.
+pub(super) fn stub<C: Attributes>(config: &Json) -> C {
+    decoded_with_complaints(config, true).0
+}
+
+/// As [`decoded`], with what decoding complains of.
+pub(super) fn decoded_with_complaints<C: Attributes>(config: &Json, open_nulls: bool) -> (C, Diagnostics) {
+    let mut schema = Schema::default();
+    schema.block.attributes = C::attributes();
+    let mut object = from_document(config, &schema.ty());
+    for (name, value) in config.as_object().into_iter().flatten() {
+        assert!(schema.block.attribute(name).is_some(), "no attribute {name}");
+        if value == "(unknown)" {
+            object.set(name, Cty::unknown());
+        }
+    }
+    let mut decoder = Decoder { open_nulls, ..Decoder::default() };
+    let resource = C::decode_object(&object, &AttributePath::root(), &mut decoder);
+    (resource, decoder.diagnostics)
+}
+
+/// The expansion, given outputs of objects that exist.
+pub(super) fn expanded<C: Composite>(config: &Json, outputs: BTreeMap<String, Document>) -> (C, Graph) {
+    let mut resource: C = decoded(config);
+    let mut graph = Graph::new(outputs);
+    resource.expand(&settings(), &mut graph);
+    (resource, graph)
+}
+
+/// A provider block with region, cost allocation and default tags.
+pub(super) fn settings() -> Settings {
+    let map = |key: &str, value: &str| value::Value::known(BTreeMap::from([(key.to_owned(), value.to_owned())]));
+    Settings {
+        region: value::Value::from("us-east-1"),
+        default_tags: map("env", "prod"),
+        cost_allocation: map("team", "search"),
+    }
+}
+
+/// The graph as text: an object a paragraph, a field a line, or a line for each part of one that has parts.
+pub(super) fn text(graph: &Graph) -> String {
+    let mut text = String::new();
+    for (key, node) in graph.nodes() {
+        let after: Vec<_> = node.after.iter().map(String::as_str).collect();
+        let edges = if after.is_empty() { String::new() } else { format!(" after {}", after.join(", ")) };
+        let _ = writeln!(text, "{key}: {}{edges}", node.facts.kind);
+        node.document().iter().for_each(|(field, value)| write_value(&mut text, field, value));
+    }
+    text
+}
+
+fn write_value(text: &mut String, name: &str, value: &Json) {
+    let _ = match value {
+        Json::Object(parts) if value::is_pending(value) => {
+            let from = parts.values().map(|from| match from {
+                Json::Array(from) => from.iter().filter_map(Json::as_str).collect::<Vec<_>>().join("."),
+                other => other.to_string(),
+            });
+            writeln!(text, "  {name} <- {}", from.collect::<String>())
+        }
+        Json::Object(parts) => {
+            return parts.iter().for_each(|(key, part)| write_value(text, &format!("{name}[{key}]"), part));
+        }
+        Json::Array(items)
+            if items.iter().any(|item| item.is_object() || item.as_str().is_some_and(|s| s.len() > 20)) =>
+        {
+            let _ = writeln!(text, "  {name}:");
+            items.iter().try_for_each(|item| writeln!(text, "    {item}"))
+        }
+        other => writeln!(text, "  {name} = {other}"),
+    };
+}
+
+/// What `check` tells of a configuration: severity, attribute, summary.
+pub(super) fn complaints<C: Composite>(config: &Json) -> Vec<String> {
+    let resource: C = decoded(config);
+    let mut complaints = Diagnostics::new();
+    resource.check(&mut complaints);
+    complaints
+        .iter()
+        .map(|told| {
+            let severity = if told.severity == Severity::Error { "error" } else { "warning" };
+            assert!(told.detail.contains("\n\n"), "no advice: {told:?}");
+            format!("{severity} at {}: {}", told.path, told.summary)
+        })
+        .collect()
+}
+
+/// What the objects that `config` wants say of the attributes when they are found as they are wanted, by an import
+/// that knows `identity` alone. As the engine does, expands again until nothing new is said.
+pub(super) fn imported<C: Composite>(config: &Json, identity: &Json) -> BTreeMap<String, Json> {
+    let (_, wanted) = expanded::<C>(config, BTreeMap::new());
+    let mut said: BTreeMap<AttributePath, Json> = BTreeMap::new();
+    loop {
+        let mut resource: C = stub(&with_attributes(identity, &said));
+        let mut graph = Graph::default();
+        resource.expand(&settings(), &mut graph);
+        let before = said.clone();
+        for (key, node) in graph.nodes() {
+            let Some(found) = wanted.nodes().get(key).map(converge::Node::known_document) else { continue };
+            for (name, field) in &node.fields {
+                for mirror in &field.mirrors {
+                    if let Back::Is(value) = mirror.back(found.get(*name).unwrap_or(&Json::Null)) {
+                        said.insert(mirror.path.clone(), value);
+                    }
+                }
+            }
+        }
+        if said == before {
+            return said.into_iter().map(|(path, value)| (path.to_string(), value)).collect();
+        }
+    }
+}
+
+fn with_attributes(identity: &Json, said: &BTreeMap<AttributePath, Json>) -> Json {
+    let mut config = identity.clone();
+    for (path, value) in said.iter().filter(|(_, value)| !value.is_null()) {
+        let mut place = &mut config;
+        for step in path.steps() {
+            let value::Step::Attribute(name) = step else { panic!("{path} is written back inside a collection") };
+            if place.is_null() {
+                *place = Json::Object(serde_json::Map::default());
+            }
+            place = place.as_object_mut().expect("an object on the way").entry(name.clone()).or_insert(Json::Null);
+        }
+        *place = value.clone();
+    }
+    config
+}
