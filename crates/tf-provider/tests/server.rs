@@ -27,6 +27,7 @@ fn server(mistake: Mistake) -> Server {
     Server::new(Things::new(mistake))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "as the messages want it")]
 fn sent(value: &Cty) -> Option<DynamicValue> {
     Some(DynamicValue { msgpack: to_msgpack(value, &thing_schema().ty()), json: Vec::new() })
 }
@@ -37,6 +38,7 @@ fn thing(name: &str) -> Cty {
     thing
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "as the messages want it")]
 fn identity(name: &str) -> Option<ResourceIdentityData> {
     let ty = Type::Object([("name".to_owned(), Type::String)].into());
     let msgpack = to_msgpack(&Cty::object([("name", name)].map(|(key, value)| (key, value.into()))), &ty);
@@ -226,7 +228,7 @@ async fn states_of_other_times_are_refused_with_a_reason() {
 async fn a_state_from_before_identities_has_none() {
     let request = upgrade_resource_identity::Request { type_name: THING.into(), ..Default::default() };
     let answer = server(Mistake::None).upgrade_resource_identity(Request::new(request)).await.expect("no status");
-    assert_eq!(answer.into_inner(), Default::default());
+    assert_eq!(answer.into_inner(), upgrade_resource_identity::Response::default());
 }
 
 #[tokio::test]

@@ -15,7 +15,7 @@ pub(super) const STATE_STORE: &str = "state store";
 pub(super) const CONFIG_WRITER: &str = "written configuration of a resource";
 
 /// There is none.
-pub(super) async fn none<T>(kind: &'static str, name: &str) -> Outcome<T> {
+pub(super) fn none<T>(kind: &'static str, name: &str) -> Outcome<T> {
     Err(reasons(kind, name))
 }
 

@@ -27,8 +27,17 @@ pub(super) trait Answer: Default {
     fn tell(&mut self, told: Vec<Told>);
 }
 
-/// Answers a call with what `work` gives; where it gives nothing, with `otherwise` and the reasons.
+/// Answers a call with what `work` gives; where it gives nothing, with the reasons.
 pub(super) async fn answer<T: Answer>(
+    rpc: &'static str,
+    type_name: &str,
+    work: impl Future<Output = Outcome<T>>,
+) -> Answered<T> {
+    answer_or(rpc, type_name, T::default(), work).await
+}
+
+/// As [`answer`]; where `work` gives nothing, with `otherwise` and the reasons.
+pub(super) async fn answer_or<T: Answer>(
     rpc: &'static str,
     type_name: &str,
     mut otherwise: T,

@@ -93,8 +93,8 @@ impl BlockEntry {
         translate::decode(value, &self.ty).map_err(|error| self.told(translate::unreadable(&error).into()))
     }
 
-    pub(crate) fn encode(&self, value: &Cty) -> Option<DynamicValue> {
-        Some(translate::encode(value, &self.ty))
+    pub(crate) fn encode(&self, value: &Cty) -> DynamicValue {
+        translate::encode(value, &self.ty)
     }
 
     /// An answer as it travels, with what is wrong with it.
@@ -104,7 +104,7 @@ impl BlockEntry {
         mut diagnostics: Diagnostics,
     ) -> (Option<DynamicValue>, Vec<proto::Diagnostic>) {
         diagnostics.extend(conform::check(value, &self.ty));
-        (self.encode(value), self.told(diagnostics))
+        (Some(self.encode(value)), self.told(diagnostics))
     }
 
     /// Diagnostics as they travel.

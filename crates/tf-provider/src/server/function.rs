@@ -2,19 +2,19 @@
 
 use crate::{
     Cty, FunctionError, Parameter, Signature,
-    server::{Server, answer::Outcome, catalog::FunctionEntry, translate},
+    server::{Server, catalog::FunctionEntry, translate},
     wire::proto::tfplugin6::{self as proto, DynamicValue, call_function},
 };
 
-pub(super) async fn call(server: &Server, request: call_function::Request) -> Outcome<call_function::Response> {
+pub(super) fn call(server: &Server, request: &call_function::Request) -> call_function::Response {
     let result = match server.catalog().function(&request.name) {
         Some(entry) => called(entry, &request.arguments),
         None => Err(no_argument(format!("This provider has no function named {:?}.", request.name))),
     };
-    Ok(match result {
+    match result {
         Ok(result) => call_function::Response { result: Some(result), error: None },
         Err(error) => call_function::Response { result: None, error: Some(failure(error)) },
-    })
+    }
 }
 
 fn called(entry: &FunctionEntry, arguments: &[DynamicValue]) -> Result<DynamicValue, FunctionError> {

@@ -1,7 +1,7 @@
 //! GetMetadata, GetProviderSchema, GetResourceIdentitySchemas and GetFunctions: what there is.
 
 use crate::{
-    server::{Server, answer::Outcome, schema},
+    server::{Server, schema},
     wire::proto::tfplugin6::{
         ServerCapabilities, get_functions,
         get_metadata::{self, DataSourceMetadata, FunctionMetadata, ResourceMetadata},
@@ -18,43 +18,43 @@ const CAPABILITIES: ServerCapabilities = ServerCapabilities {
     generate_resource_config: false,
 };
 
-pub(super) async fn names(server: &Server) -> Outcome<get_metadata::Response> {
+pub(super) fn names(server: &Server) -> get_metadata::Response {
     let catalog = server.catalog();
     let data_sources = catalog.data_sources.keys().map(|name| DataSourceMetadata { type_name: (*name).into() });
-    Ok(get_metadata::Response {
+    get_metadata::Response {
         server_capabilities: Some(CAPABILITIES),
         resources: catalog.resources.keys().map(|name| ResourceMetadata { type_name: (*name).into() }).collect(),
         data_sources: data_sources.collect(),
         functions: catalog.functions.keys().map(|name| FunctionMetadata { name: (*name).into() }).collect(),
         ..get_metadata::Response::default()
-    })
+    }
 }
 
-pub(super) async fn schemas(server: &Server) -> Outcome<get_provider_schema::Response> {
+pub(super) fn schemas(server: &Server) -> get_provider_schema::Response {
     let catalog = server.catalog();
     let resources = catalog.resources.iter().map(|(name, one)| ((*name).to_owned(), schema::schema(&one.block.schema)));
     let data_sources =
         catalog.data_sources.iter().map(|(name, one)| ((*name).to_owned(), schema::schema(&one.block.schema)));
-    Ok(get_provider_schema::Response {
+    get_provider_schema::Response {
         provider: Some(schema::schema(&catalog.provider.schema)),
         resource_schemas: resources.collect(),
         data_source_schemas: data_sources.collect(),
-        functions: functions(server).await?.functions,
+        functions: functions(server).functions,
         server_capabilities: Some(CAPABILITIES),
         ..get_provider_schema::Response::default()
-    })
+    }
 }
 
-pub(super) async fn identity_schemas(server: &Server) -> Outcome<get_resource_identity_schemas::Response> {
+pub(super) fn identity_schemas(server: &Server) -> get_resource_identity_schemas::Response {
     let identities = server.catalog().resources.iter().filter_map(|(name, one)| {
         let (identity, _) = one.identity.as_ref()?;
         Some(((*name).to_owned(), schema::identity(identity)))
     });
-    Ok(get_resource_identity_schemas::Response { identity_schemas: identities.collect(), ..Default::default() })
+    get_resource_identity_schemas::Response { identity_schemas: identities.collect(), ..Default::default() }
 }
 
-pub(super) async fn functions(server: &Server) -> Outcome<get_functions::Response> {
+pub(super) fn functions(server: &Server) -> get_functions::Response {
     let functions = &server.catalog().functions;
     let functions = functions.iter().map(|(name, one)| ((*name).to_owned(), schema::function(&one.signature)));
-    Ok(get_functions::Response { functions: functions.collect(), ..Default::default() })
+    get_functions::Response { functions: functions.collect(), ..Default::default() }
 }

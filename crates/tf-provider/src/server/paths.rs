@@ -50,7 +50,7 @@ pub(super) fn to_proto(path: &AttributePath) -> proto::AttributePath {
 
 // === impl Place ===
 
-impl<'a> Place<'a> {
+impl Place<'_> {
     fn enter(&self, step: &Step) -> Option<Self> {
         match (self, step) {
             (Self::Block(block), Step::Attribute(name)) => block

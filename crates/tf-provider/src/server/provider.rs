@@ -8,9 +8,9 @@ use crate::{
     wire::proto::tfplugin6::{DynamicValue, configure_provider, stop_provider, validate_provider_config},
 };
 
-pub(super) async fn validate(
+pub(super) fn validate(
     server: &Server,
-    request: validate_provider_config::Request,
+    request: &validate_provider_config::Request,
 ) -> Outcome<validate_provider_config::Response> {
     let block = &server.catalog().provider;
     let config = config(block, request.config.as_ref())?;

@@ -8,7 +8,7 @@ use tonic::{Request, Response, Status, Streaming};
 use crate::{
     server::{
         Server, absent,
-        answer::{Answered, answer},
+        answer::{Answered, answer, answer_or},
         data_source, function, import, metadata, provider, resource, upgrade, validate,
     },
     wire::proto::tfplugin6::{
@@ -28,21 +28,21 @@ type Events<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send + 'static>>
 #[tonic::async_trait]
 impl provider_server::Provider for Server {
     async fn get_metadata(&self, _: Request<get_metadata::Request>) -> Answered<get_metadata::Response> {
-        answer("GetMetadata", "", Default::default(), metadata::names(self)).await
+        answer("GetMetadata", "", async { Ok(metadata::names(self)) }).await
     }
 
     async fn get_provider_schema(
         &self,
         _: Request<get_provider_schema::Request>,
     ) -> Answered<get_provider_schema::Response> {
-        answer("GetProviderSchema", "", Default::default(), metadata::schemas(self)).await
+        answer("GetProviderSchema", "", async { Ok(metadata::schemas(self)) }).await
     }
 
     async fn get_resource_identity_schemas(
         &self,
         _: Request<get_resource_identity_schemas::Request>,
     ) -> Answered<get_resource_identity_schemas::Response> {
-        answer("GetResourceIdentitySchemas", "", Default::default(), metadata::identity_schemas(self)).await
+        answer("GetResourceIdentitySchemas", "", async { Ok(metadata::identity_schemas(self)) }).await
     }
 
     async fn validate_provider_config(
@@ -50,7 +50,7 @@ impl provider_server::Provider for Server {
         request: Request<validate_provider_config::Request>,
     ) -> Answered<validate_provider_config::Response> {
         let request = request.into_inner();
-        answer("ValidateProviderConfig", "", Default::default(), provider::validate(self, request)).await
+        answer("ValidateProviderConfig", "", async { provider::validate(self, &request) }).await
     }
 
     async fn validate_resource_config(
@@ -59,7 +59,7 @@ impl provider_server::Provider for Server {
     ) -> Answered<validate_resource_config::Response> {
         let request = request.into_inner();
         let name = request.type_name.clone();
-        answer("ValidateResourceConfig", &name, Default::default(), validate::resource(self, request)).await
+        answer("ValidateResourceConfig", &name, async { validate::resource(self, &request) }).await
     }
 
     async fn validate_data_resource_config(
@@ -68,7 +68,7 @@ impl provider_server::Provider for Server {
     ) -> Answered<validate_data_resource_config::Response> {
         let request = request.into_inner();
         let name = request.type_name.clone();
-        answer("ValidateDataResourceConfig", &name, Default::default(), validate::data_source(self, request)).await
+        answer("ValidateDataResourceConfig", &name, async { validate::data_source(self, &request) }).await
     }
 
     async fn upgrade_resource_state(
@@ -77,7 +77,7 @@ impl provider_server::Provider for Server {
     ) -> Answered<upgrade_resource_state::Response> {
         let request = request.into_inner();
         let name = request.type_name.clone();
-        answer("UpgradeResourceState", &name, Default::default(), upgrade::state(self, request)).await
+        answer("UpgradeResourceState", &name, async { upgrade::state(self, &request) }).await
     }
 
     async fn upgrade_resource_identity(
@@ -86,7 +86,7 @@ impl provider_server::Provider for Server {
     ) -> Answered<upgrade_resource_identity::Response> {
         let request = request.into_inner();
         let name = request.type_name.clone();
-        answer("UpgradeResourceIdentity", &name, Default::default(), upgrade::identity(self, request)).await
+        answer("UpgradeResourceIdentity", &name, async { upgrade::identity(self, &request) }).await
     }
 
     async fn configure_provider(
@@ -94,14 +94,14 @@ impl provider_server::Provider for Server {
         request: Request<configure_provider::Request>,
     ) -> Answered<configure_provider::Response> {
         let request = request.into_inner();
-        answer("ConfigureProvider", "", Default::default(), provider::configure(self, request)).await
+        answer("ConfigureProvider", "", provider::configure(self, request)).await
     }
 
     async fn read_resource(&self, request: Request<read_resource::Request>) -> Answered<read_resource::Response> {
         let request = request.into_inner();
         let name = request.type_name.clone();
         let otherwise = resource::unread(&request);
-        answer("ReadResource", &name, otherwise, resource::read(self, request)).await
+        answer_or("ReadResource", &name, otherwise, resource::read(self, request)).await
     }
 
     async fn plan_resource_change(
@@ -110,7 +110,7 @@ impl provider_server::Provider for Server {
     ) -> Answered<plan_resource_change::Response> {
         let request = request.into_inner();
         let name = request.type_name.clone();
-        answer("PlanResourceChange", &name, Default::default(), resource::plan(self, request)).await
+        answer("PlanResourceChange", &name, resource::plan(self, request)).await
     }
 
     async fn apply_resource_change(
@@ -120,7 +120,7 @@ impl provider_server::Provider for Server {
         let request = request.into_inner();
         let name = request.type_name.clone();
         let otherwise = resource::unapplied(&request);
-        answer("ApplyResourceChange", &name, otherwise, resource::apply(self, request)).await
+        answer_or("ApplyResourceChange", &name, otherwise, resource::apply(self, request)).await
     }
 
     async fn import_resource_state(
@@ -129,7 +129,7 @@ impl provider_server::Provider for Server {
     ) -> Answered<import_resource_state::Response> {
         let request = request.into_inner();
         let name = request.type_name.clone();
-        answer("ImportResourceState", &name, Default::default(), import::import(self, request)).await
+        answer("ImportResourceState", &name, import::import(self, request)).await
     }
 
     async fn move_resource_state(
@@ -138,7 +138,7 @@ impl provider_server::Provider for Server {
     ) -> Answered<move_resource_state::Response> {
         let request = request.into_inner();
         let name = request.target_type_name.clone();
-        answer("MoveResourceState", &name, Default::default(), upgrade::moved(self, request)).await
+        answer("MoveResourceState", &name, async { upgrade::moved(self, &request) }).await
     }
 
     async fn read_data_source(
@@ -147,7 +147,7 @@ impl provider_server::Provider for Server {
     ) -> Answered<read_data_source::Response> {
         let request = request.into_inner();
         let name = request.type_name.clone();
-        answer("ReadDataSource", &name, Default::default(), data_source::read(self, request)).await
+        answer("ReadDataSource", &name, data_source::read(self, request)).await
     }
 
     async fn generate_resource_config(
@@ -155,7 +155,7 @@ impl provider_server::Provider for Server {
         request: Request<generate_resource_config::Request>,
     ) -> Answered<generate_resource_config::Response> {
         let name = request.into_inner().type_name;
-        answer("GenerateResourceConfig", &name, Default::default(), absent::none(absent::CONFIG_WRITER, &name)).await
+        answer("GenerateResourceConfig", &name, async { absent::none(absent::CONFIG_WRITER, &name) }).await
     }
 
     async fn validate_ephemeral_resource_config(
@@ -163,8 +163,7 @@ impl provider_server::Provider for Server {
         request: Request<validate_ephemeral_resource_config::Request>,
     ) -> Answered<validate_ephemeral_resource_config::Response> {
         let name = request.into_inner().type_name;
-        answer("ValidateEphemeralResourceConfig", &name, Default::default(), absent::none(absent::EPHEMERAL, &name))
-            .await
+        answer("ValidateEphemeralResourceConfig", &name, async { absent::none(absent::EPHEMERAL, &name) }).await
     }
 
     async fn open_ephemeral_resource(
@@ -172,7 +171,7 @@ impl provider_server::Provider for Server {
         request: Request<open_ephemeral_resource::Request>,
     ) -> Answered<open_ephemeral_resource::Response> {
         let name = request.into_inner().type_name;
-        answer("OpenEphemeralResource", &name, Default::default(), absent::none(absent::EPHEMERAL, &name)).await
+        answer("OpenEphemeralResource", &name, async { absent::none(absent::EPHEMERAL, &name) }).await
     }
 
     async fn renew_ephemeral_resource(
@@ -180,7 +179,7 @@ impl provider_server::Provider for Server {
         request: Request<renew_ephemeral_resource::Request>,
     ) -> Answered<renew_ephemeral_resource::Response> {
         let name = request.into_inner().type_name;
-        answer("RenewEphemeralResource", &name, Default::default(), absent::none(absent::EPHEMERAL, &name)).await
+        answer("RenewEphemeralResource", &name, async { absent::none(absent::EPHEMERAL, &name) }).await
     }
 
     async fn close_ephemeral_resource(
@@ -188,7 +187,7 @@ impl provider_server::Provider for Server {
         request: Request<close_ephemeral_resource::Request>,
     ) -> Answered<close_ephemeral_resource::Response> {
         let name = request.into_inner().type_name;
-        answer("CloseEphemeralResource", &name, Default::default(), absent::none(absent::EPHEMERAL, &name)).await
+        answer("CloseEphemeralResource", &name, async { absent::none(absent::EPHEMERAL, &name) }).await
     }
 
     async fn list_resource(&self, request: Request<list_resource::Request>) -> Answered<Events<list_resource::Event>> {
@@ -200,17 +199,17 @@ impl provider_server::Provider for Server {
         request: Request<validate_list_resource_config::Request>,
     ) -> Answered<validate_list_resource_config::Response> {
         let name = request.into_inner().type_name;
-        answer("ValidateListResourceConfig", &name, Default::default(), absent::none(absent::LIST, &name)).await
+        answer("ValidateListResourceConfig", &name, async { absent::none(absent::LIST, &name) }).await
     }
 
     async fn get_functions(&self, _: Request<get_functions::Request>) -> Answered<get_functions::Response> {
-        answer("GetFunctions", "", Default::default(), metadata::functions(self)).await
+        answer("GetFunctions", "", async { Ok(metadata::functions(self)) }).await
     }
 
     async fn call_function(&self, request: Request<call_function::Request>) -> Answered<call_function::Response> {
         let request = request.into_inner();
         let name = request.name.clone();
-        answer("CallFunction", &name, Default::default(), function::call(self, request)).await
+        answer("CallFunction", &name, async { Ok(function::call(self, &request)) }).await
     }
 
     async fn validate_action_config(
@@ -218,12 +217,12 @@ impl provider_server::Provider for Server {
         request: Request<validate_action_config::Request>,
     ) -> Answered<validate_action_config::Response> {
         let name = request.into_inner().action_type;
-        answer("ValidateActionConfig", &name, Default::default(), absent::none(absent::ACTION, &name)).await
+        answer("ValidateActionConfig", &name, async { absent::none(absent::ACTION, &name) }).await
     }
 
     async fn plan_action(&self, request: Request<plan_action::Request>) -> Answered<plan_action::Response> {
         let name = request.into_inner().action_type;
-        answer("PlanAction", &name, Default::default(), absent::none(absent::ACTION, &name)).await
+        answer("PlanAction", &name, async { absent::none(absent::ACTION, &name) }).await
     }
 
     async fn invoke_action(&self, request: Request<invoke_action::Request>) -> Answered<Events<invoke_action::Event>> {
@@ -235,7 +234,7 @@ impl provider_server::Provider for Server {
         request: Request<validate_state_store_config::Request>,
     ) -> Answered<validate_state_store_config::Response> {
         let name = request.into_inner().type_name;
-        answer("ValidateStateStoreConfig", &name, Default::default(), absent::none(absent::STATE_STORE, &name)).await
+        answer("ValidateStateStoreConfig", &name, async { absent::none(absent::STATE_STORE, &name) }).await
     }
 
     async fn configure_state_store(
@@ -243,7 +242,7 @@ impl provider_server::Provider for Server {
         request: Request<configure_state_store::Request>,
     ) -> Answered<configure_state_store::Response> {
         let name = request.into_inner().type_name;
-        answer("ConfigureStateStore", &name, Default::default(), absent::none(absent::STATE_STORE, &name)).await
+        answer("ConfigureStateStore", &name, async { absent::none(absent::STATE_STORE, &name) }).await
     }
 
     async fn read_state_bytes(
@@ -257,27 +256,27 @@ impl provider_server::Provider for Server {
         &self,
         _: Request<Streaming<write_state_bytes::RequestChunk>>,
     ) -> Answered<write_state_bytes::Response> {
-        answer("WriteStateBytes", "", Default::default(), absent::none(absent::STATE_STORE, "")).await
+        answer("WriteStateBytes", "", async { absent::none(absent::STATE_STORE, "") }).await
     }
 
     async fn lock_state(&self, request: Request<lock_state::Request>) -> Answered<lock_state::Response> {
         let name = request.into_inner().type_name;
-        answer("LockState", &name, Default::default(), absent::none(absent::STATE_STORE, &name)).await
+        answer("LockState", &name, async { absent::none(absent::STATE_STORE, &name) }).await
     }
 
     async fn unlock_state(&self, request: Request<unlock_state::Request>) -> Answered<unlock_state::Response> {
         let name = request.into_inner().type_name;
-        answer("UnlockState", &name, Default::default(), absent::none(absent::STATE_STORE, &name)).await
+        answer("UnlockState", &name, async { absent::none(absent::STATE_STORE, &name) }).await
     }
 
     async fn get_states(&self, request: Request<get_states::Request>) -> Answered<get_states::Response> {
         let name = request.into_inner().type_name;
-        answer("GetStates", &name, Default::default(), absent::none(absent::STATE_STORE, &name)).await
+        answer("GetStates", &name, async { absent::none(absent::STATE_STORE, &name) }).await
     }
 
     async fn delete_state(&self, request: Request<delete_state::Request>) -> Answered<delete_state::Response> {
         let name = request.into_inner().type_name;
-        answer("DeleteState", &name, Default::default(), absent::none(absent::STATE_STORE, &name)).await
+        answer("DeleteState", &name, async { absent::none(absent::STATE_STORE, &name) }).await
     }
 
     async fn stop_provider(&self, _: Request<stop_provider::Request>) -> Answered<stop_provider::Response> {

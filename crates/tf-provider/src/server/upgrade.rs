@@ -23,25 +23,29 @@ use crate::{
 };
 use value::AttributePath;
 
-pub(super) async fn state(
+pub(super) fn state(
     server: &Server,
-    request: upgrade_resource_state::Request,
+    request: &upgrade_resource_state::Request,
 ) -> Outcome<upgrade_resource_state::Response> {
     let entry = server.catalog().resource(&request.type_name)?;
-    let raw = request.raw_state.unwrap_or_default();
-    let state = upgraded(entry, request.version, &raw).or_else(|diagnostics| failed(entry, diagnostics))?;
+    let json = json(request.raw_state.as_ref());
+    let state = upgraded(entry, request.version, json).or_else(|diagnostics| failed(entry, diagnostics))?;
     let state = without_write_only(state, &entry.block.schema.block);
     let (upgraded_state, diagnostics) = entry.block.answered(&state, Diagnostics::new());
     Ok(upgrade_resource_state::Response { upgraded_state, diagnostics })
 }
 
-fn upgraded(entry: &ResourceEntry, version: i64, raw: &RawState) -> Result<Cty, Diagnostics> {
-    if raw.json.is_empty() {
+fn json(raw: Option<&RawState>) -> &[u8] {
+    raw.map_or(&[], |raw| raw.json.as_slice())
+}
+
+fn upgraded(entry: &ResourceEntry, version: i64, json: &[u8]) -> Result<Cty, Diagnostics> {
+    if json.is_empty() {
         return Err(flat(version));
     }
     match version.cmp(&entry.block.schema.version) {
-        Ordering::Equal => codec::from_json(&raw.json, &entry.block.ty).map_err(|error| unreadable(&error).into()),
-        Ordering::Less => entry.resource.upgrade(version, document(&raw.json)?),
+        Ordering::Equal => codec::from_json(json, &entry.block.ty).map_err(|error| unreadable(&error).into()),
+        Ordering::Less => entry.resource.upgrade(version, document(json)?),
         Ordering::Greater => Err(newer("state", version, entry.block.schema.version)),
     }
 }
@@ -72,20 +76,20 @@ fn newer(what: &str, version: i64, ours: i64) -> Diagnostics {
         .into()
 }
 
-pub(super) async fn identity(
+pub(super) fn identity(
     server: &Server,
-    request: upgrade_resource_identity::Request,
+    request: &upgrade_resource_identity::Request,
 ) -> Outcome<upgrade_resource_identity::Response> {
     let entry = server.catalog().resource(&request.type_name)?;
-    let raw = request.raw_identity.unwrap_or_default();
-    let Some((schema, ty)) = entry.identity.as_ref().filter(|_| !raw.json.is_empty()) else {
+    let json = json(request.raw_identity.as_ref());
+    let Some((schema, ty)) = entry.identity.as_ref().filter(|_| !json.is_empty()) else {
         // A state from before the resource had an identity: the Read that follows finds it.
         return Ok(upgrade_resource_identity::Response::default());
     };
     if request.version > schema.version {
         return Err(plain(newer("identity", request.version, schema.version)));
     }
-    let identity = codec::from_json(&raw.json, ty).map_err(|error| plain(unreadable(&error).into()))?;
+    let identity = codec::from_json(json, ty).map_err(|error| plain(unreadable(&error).into()))?;
     Ok(upgrade_resource_identity::Response {
         upgraded_identity: Some(ResourceIdentityData { identity_data: Some(translate::encode(&identity, ty)) }),
         diagnostics: Vec::new(),
@@ -93,10 +97,7 @@ pub(super) async fn identity(
 }
 
 /// Takes over the state of another resource. No resource can do that yet, so every source is an unknown one.
-pub(super) async fn moved(
-    server: &Server,
-    request: move_resource_state::Request,
-) -> Outcome<move_resource_state::Response> {
+pub(super) fn moved(server: &Server, request: &move_resource_state::Request) -> Outcome<move_resource_state::Response> {
     let target = &request.target_type_name;
     let entry = server.catalog().resource(target)?;
     let detail = format!(

@@ -5,9 +5,9 @@ use crate::{
     wire::proto::tfplugin6::{validate_data_resource_config, validate_resource_config},
 };
 
-pub(super) async fn resource(
+pub(super) fn resource(
     server: &Server,
-    request: validate_resource_config::Request,
+    request: &validate_resource_config::Request,
 ) -> Outcome<validate_resource_config::Response> {
     let entry = server.catalog().resource(&request.type_name)?;
     let config = entry.block.decode(request.config.as_ref())?;
@@ -21,9 +21,9 @@ pub(super) async fn resource(
     Ok(validate_resource_config::Response { diagnostics: entry.block.told(diagnostics) })
 }
 
-pub(super) async fn data_source(
+pub(super) fn data_source(
     server: &Server,
-    request: validate_data_resource_config::Request,
+    request: &validate_data_resource_config::Request,
 ) -> Outcome<validate_data_resource_config::Response> {
     let entry = server.catalog().data_source(&request.type_name)?;
     let config = entry.block.decode(request.config.as_ref())?;

@@ -77,7 +77,7 @@ impl Core {
     /// Deletes. In a replacement, what goes along is what the plan of the new object kept, as in the real core.
     async fn delete(&mut self, planned: &Planned) -> Result<Diagnostics, Failure> {
         let target = self.target(&planned.address)?;
-        let nothing = Object { value: Cty::Null, identity: planned.prior.identity.clone(), ..planned.planned.clone() };
+        let nothing = Object { value: Cty::Null, identity: planned.prior.identity.clone(), ..planned.goal.clone() };
         let step = Step { prior: &planned.prior, planned: &nothing, config: &Cty::Null };
         let outcome = target.apply(step).await?;
         let tainted = planned.tainted;
@@ -124,9 +124,9 @@ impl Target<'_> {
     async fn apply(self, step: Step<'_>) -> Result<Outcome, Failure> {
         let request = wire::Request {
             type_name: self.type_name(),
-            prior_state: self.encoded(&step.prior.value),
-            planned_state: self.encoded(&step.planned.value),
-            config: self.encoded(step.config),
+            prior_state: Some(self.encoded(&step.prior.value)),
+            planned_state: Some(self.encoded(&step.planned.value)),
+            config: Some(self.encoded(step.config)),
             planned_private: step.planned.private.clone(),
             planned_identity: self.encoded_identity(&step.planned.identity),
             provider_meta: None,

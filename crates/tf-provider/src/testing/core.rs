@@ -55,12 +55,12 @@ impl Core {
     pub async fn configure(&mut self, config: impl Into<Config>) -> Result<Diagnostics, Failure> {
         let block = &self.server.catalog().provider;
         let config = config.into().value(&block.schema.block)?;
-        let request = validate_provider_config::Request { config: block.encode(&config) };
+        let request = validate_provider_config::Request { config: Some(block.encode(&config)) };
         let mut diagnostics =
             told(answered(self.server.validate_provider_config(Request::new(request)).await)?.diagnostics)?;
         let request = configure_provider::Request {
             terraform_version: "1.14.0".to_owned(),
-            config: block.encode(&config),
+            config: Some(block.encode(&config)),
             client_capabilities: Some(CAPABILITIES),
         };
         diagnostics.extend(told(answered(self.server.configure_provider(Request::new(request)).await)?.diagnostics)?);
@@ -137,7 +137,7 @@ impl Core {
     pub async fn read_data(&self, type_name: &str, config: impl Into<Config>) -> Result<(Cty, Diagnostics), Failure> {
         let missing = || Failure::misuse(format!("there is no data source {type_name:?}"));
         let block = &self.server.catalog().data_sources.get(type_name).ok_or_else(missing)?.block;
-        let config = block.encode(&config.into().value(&block.schema.block)?);
+        let config = Some(block.encode(&config.into().value(&block.schema.block)?));
         let type_name = type_name.to_owned();
         let request = validate_data_resource_config::Request { type_name: type_name.clone(), config: config.clone() };
         let response = answered(self.server.validate_data_resource_config(Request::new(request)).await)?;

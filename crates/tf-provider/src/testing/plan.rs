@@ -32,7 +32,7 @@ pub struct Planned {
     pub(super) config: Cty,
     pub(super) prior: Object,
     pub(super) tainted: bool,
-    pub(super) planned: Object,
+    pub(super) goal: Object,
 }
 
 /// What is to be done with one object.
@@ -81,7 +81,7 @@ impl Core {
             config,
             prior,
             tainted,
-            planned: decision.planned,
+            goal: decision.planned,
         })
     }
 
@@ -110,7 +110,7 @@ impl Core {
             config: Cty::Null,
             prior,
             tainted,
-            planned,
+            goal: planned,
         })
     }
 }

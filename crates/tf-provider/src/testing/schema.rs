@@ -121,3 +121,50 @@ fn bad_names<'a>(names: impl IntoIterator<Item = &'a str>) -> impl Iterator<Item
 fn at(path: &AttributePath, text: &str) -> String {
     if path.is_root() { text.to_owned() } else { format!("{path}: {text}") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attribute(name: &str, flags: &str, shape: Shape) -> Attribute {
+        Attribute {
+            name: name.to_owned(),
+            shape,
+            description: String::new(),
+            default: None,
+            choices: Vec::new(),
+            required: flags.contains('r'),
+            optional: flags.contains('o'),
+            computed: flags.contains('c'),
+            sensitive: false,
+            write_only: flags.contains('w'),
+            deprecated: None,
+            replaces: false,
+        }
+    }
+
+    #[test]
+    fn each_thing_core_refuses_is_told_with_its_place() {
+        let string = || Shape::Plain(Type::String);
+        let dynamic = || Shape::Plain(Type::Dynamic);
+        let nested = |nesting, inner| Shape::Nested(nesting, vec![inner]);
+        let table = [
+            (vec![attribute("a", "r", string()), attribute("b", "oc", dynamic())], ""),
+            (vec![attribute("a", "", string())], "a: is neither"),
+            (vec![attribute("a", "rc", string())], "a: is required"),
+            (vec![attribute("a", "owc", string())], "a: is write-only"),
+            (vec![attribute("Name", "o", string())], "\"Name\": a name"),
+            (vec![attribute("a", "o", string()), attribute("a", "o", string())], "\"a\": stands twice"),
+            (vec![attribute("a", "o", nested(Nesting::Set, attribute("b", "ow", string())))], "a.b: write-only"),
+            (vec![attribute("a", "o", nested(Nesting::Set, attribute("b", "o", dynamic())))], "a.b: a dynamic"),
+            (vec![attribute("a", "o", Shape::Nested(Nesting::List, Vec::new()))], "a: a nested list"),
+            (vec![attribute("a", "o", Shape::Plain(Type::set(Type::Dynamic)))], "a: a dynamic"),
+        ];
+        for (attributes, begins) in table {
+            let schema = Schema { version: 0, block: Block { attributes, ..Block::default() } };
+            let complaints = check_schema(&schema);
+            let first = complaints.first().map_or("", String::as_str);
+            assert!(first.starts_with(begins) && first.is_empty() == begins.is_empty(), "{complaints:?}, not {begins}");
+        }
+    }
+}

@@ -66,7 +66,7 @@ impl Target<'_> {
         self.entry.resource.type_name().to_owned()
     }
 
-    pub(super) fn encoded(self, value: &Cty) -> Option<DynamicValue> {
+    pub(super) fn encoded(self, value: &Cty) -> DynamicValue {
         self.entry.block.encode(value)
     }
 
@@ -100,7 +100,7 @@ impl Target<'_> {
     pub(super) async fn validate(self, config: &Cty) -> Result<Diagnostics, Failure> {
         let request = wire_validate::Request {
             type_name: self.type_name(),
-            config: self.encoded(config),
+            config: Some(self.encoded(config)),
             client_capabilities: Some(CAPABILITIES),
         };
         let response = answered(self.server.validate_resource_config(Request::new(request)).await)?;
@@ -122,7 +122,7 @@ impl Target<'_> {
     pub(super) async fn read(self, object: &Object) -> Result<(Object, Diagnostics), Failure> {
         let request = wire_read::Request {
             type_name: self.type_name(),
-            current_state: self.encoded(&object.value),
+            current_state: Some(self.encoded(&object.value)),
             private: object.private.clone(),
             current_identity: self.encoded_identity(&object.identity),
             provider_meta: None,
@@ -140,9 +140,9 @@ impl Target<'_> {
     pub(super) async fn plan(self, ask: Ask<'_>) -> Result<Proposal, Failure> {
         let request = wire_plan::Request {
             type_name: self.type_name(),
-            prior_state: self.encoded(&ask.prior.value),
-            proposed_new_state: self.encoded(ask.proposed),
-            config: self.encoded(ask.config),
+            prior_state: Some(self.encoded(&ask.prior.value)),
+            proposed_new_state: Some(self.encoded(ask.proposed)),
+            config: Some(self.encoded(ask.config)),
             prior_private: ask.prior.private.clone(),
             prior_identity: self.encoded_identity(&ask.prior.identity),
             provider_meta: None,

@@ -237,7 +237,7 @@ impl Resource for Things {
             if planned.get("size").is_null() {
                 planned.set("size", 1.into());
             }
-            let pools = with_arns(planned.get("pools"), || Cty::unknown());
+            let pools = with_arns(planned.get("pools"), Cty::unknown);
             planned.set("pools", pools);
             let requires_replace = if renamed { vec![AttributePath::new("name")] } else { Vec::new() };
             let identity = identity(&planned);

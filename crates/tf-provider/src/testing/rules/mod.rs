@@ -8,6 +8,9 @@ pub(super) mod refined;
 pub(super) mod replace;
 pub(super) mod same;
 
+#[cfg(test)]
+mod tests;
+
 use crate::{Attribute, Cty, Nesting};
 use value::AttributePath;
 

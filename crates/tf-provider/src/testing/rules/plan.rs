@@ -23,7 +23,7 @@ pub(in crate::testing) fn check(block: &Block, change: Change<'_>) -> Complaints
 
 // === impl Change ===
 
-impl<'a> Change<'a> {
+impl Change<'_> {
     fn part(self, name: &str) -> Self {
         Self { prior: self.prior.get(name), config: self.config.get(name), planned: self.planned.get(name) }
     }
