@@ -44,7 +44,7 @@ fn all_mistakes_of_a_struct_are_told_at_once() {
 
 #[test]
 fn what_core_would_refuse_in_a_schema_is_refused_where_it_is_written() {
-    let code = r#"
+    let code = r"
         /// A status.
         #[attributes(computd)]
         #[attributes(computed)]
@@ -56,7 +56,7 @@ fn what_core_would_refuse_in_a_schema_is_refused_where_it_is_written() {
             #[attribute(write_only, computed)]
             token: Value<String>,
         }
-    "#;
+    ";
     assert_eq!(
         mistakes(attributes::expand, code),
         [

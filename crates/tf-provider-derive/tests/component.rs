@@ -70,7 +70,14 @@ fn facts_are_those_written_on_the_struct() {
             ..KindFacts::plain("role", "IAM role")
         }
     );
-    assert!(Pool::FACTS.slots && Pool::FACTS.part && !Pool::FACTS.holds_data);
+    let pool = KindFacts {
+        identity: &["name"],
+        fixed: &["name"],
+        slots: true,
+        part: true,
+        ..KindFacts::plain("pool", "pool")
+    };
+    assert_eq!(Pool::FACTS, pool);
 }
 
 #[test]

@@ -39,6 +39,7 @@ pub struct NestedBlock {
 
 /// One attribute.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "they are the protocol's own, and most go together freely")]
 pub struct Attribute {
     /// Its name.
     pub name: String,

@@ -101,8 +101,8 @@ fn number(text: &str) -> Cty {
 fn flags_and_doc_comments_become_the_schema() {
     let attributes = Pool::attributes();
     let named = |name: &str| attributes.iter().find(|attribute| attribute.name == name).unwrap().clone();
-    let names: Vec<_> = attributes.iter().map(|attribute| attribute.name.as_str()).collect();
-    assert_eq!(names, ["type", "size", "taints", "taint_set", "sizes", "zones", "port", "effects", "token"]);
+    let order: Vec<_> = attributes.iter().map(|attribute| attribute.name.as_str()).collect();
+    assert_eq!(order, ["type", "size", "taints", "taint_set", "sizes", "zones", "port", "effects", "token"]);
     assert_eq!(Size::description(), "Size range\nof a pool.\n\nTwo lines.");
     assert!(named("type").required && !named("type").optional);
     assert!(named("size").optional && !named("size").computed);

@@ -127,9 +127,9 @@ impl<'a> Reader<'a> {
         let length = self.read("a map", read::read_map_len)?;
         let mut map = BTreeMap::new();
         for _ in 0..length {
-            let key = self.text()?.to_owned();
-            let value = self.value(element).map_err(|fail| fail.inside(Step::Key(key.clone())))?;
-            map.insert(key, value);
+            let key = self.text()?;
+            let value = self.value(element).map_err(|fail| fail.inside(Step::Key(key.to_owned())))?;
+            map.insert(key.to_owned(), value);
         }
         Ok(Cty::Map(map))
     }
@@ -138,10 +138,10 @@ impl<'a> Reader<'a> {
         let length = self.read("an object", read::read_map_len)?;
         let mut map = BTreeMap::new();
         for _ in 0..length {
-            let name = self.text()?.to_owned();
-            let ty = attributes.get(&name).ok_or_else(|| Fail::new(format!("no attribute is called {name:?}")))?;
-            let value = self.value(ty).map_err(|fail| fail.inside(Step::Attribute(name.clone())))?;
-            if map.insert(name.clone(), value).is_some() {
+            let name = self.text()?;
+            let ty = attributes.get(name).ok_or_else(|| Fail::new(format!("no attribute is called {name:?}")))?;
+            let value = self.value(ty).map_err(|fail| fail.inside(Step::Attribute(name.to_owned())))?;
+            if map.insert(name.to_owned(), value).is_some() {
                 return Err(Fail::new(format!("the attribute {name:?} is there twice")));
             }
         }
