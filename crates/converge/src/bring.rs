@@ -6,7 +6,8 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    AnyCreation, Document, During, Entry, Fault, FaultClass, Found, Health, Node, Ownership, Readiness,
+    AnyCreation, Document, During, Entry, Fault, FaultClass, Found, Health, Key, Node, Ownership, Readiness,
+    compare::changed,
     decide::{Case, Deed, Refusal, Update, decide, foreign, stranger},
     look::{Sight, look},
     object::{Object, Stop, in_slot, other_slot, slot_of},
@@ -42,6 +43,7 @@ impl<'a> Bring<'a> {
 
     /// Gives the outputs of the object, ready.
     pub(crate) async fn run(mut self) -> Result<Document, Stop> {
+        self.leave_old_names().await?;
         let mut sight = look(self.object, &self.wanted).await?;
         while self.deeds < DEEDS {
             sight = match self.decide(&sight)? {
@@ -57,6 +59,50 @@ impl<'a> Bring<'a> {
         }
         let message = format!("{} is not as wanted after {DEEDS} changes", self.words());
         Err(Stop::during(During::Update)(Fault::new(FaultClass::Bug, self.words(), message)))
+    }
+
+    /// Deletes what the record has in this object's place under another name, or of another kind.
+    async fn leave_old_names(&self) -> Result<(), Stop> {
+        let (work, key) = (self.object.work, &self.object.key);
+        let recorded = {
+            let ledger = work.ledger();
+            [ledger.entries.get(key).cloned(), ledger.retired.get(key).cloned()]
+        };
+        for entry in recorded.into_iter().flatten().filter(|entry| self.is_elsewhere(entry)) {
+            let old = Object::new(work, key, &entry.kind, self.object.upstream.clone());
+            let old = old.map_err(Stop::during(During::Observe))?;
+            if let Some(found) = old.observe(&entry.document).await?
+                && stranger(work.run.owner, is_seen(&entry), &found.ownership).is_none()
+            {
+                self.may_leave(&old, &entry)?;
+                self.note_health(Health::Begun);
+                old.erase(&entry.document, found).await?;
+            }
+            let stays =
+                |other: &Key, at: &mut Entry| other != key || at.kind != entry.kind || at.document != entry.document;
+            work.change(|ledger| {
+                ledger.entries.retain(stays);
+                ledger.retired.retain(stays);
+            });
+        }
+        Ok(())
+    }
+
+    fn may_leave(&self, old: &Object<'_>, entry: &Entry) -> Result<(), Stop> {
+        if self.is_disposable && !old.facts.holds_data {
+            return Ok(());
+        }
+        let words = old.words(&entry.document);
+        let message = format!("{words} is to become {}, and cannot be deleted before by itself", self.words());
+        let fault = Fault::new(FaultClass::Invalid, words, message)
+            .advise("Replace the resource with terraform apply -replace.");
+        Err(Stop::during(During::Delete)(fault))
+    }
+
+    fn is_elsewhere(&self, entry: &Entry) -> bool {
+        let facts = &self.object.facts;
+        let changed = changed(facts, &entry.document, &self.wanted);
+        entry.kind != facts.kind || facts.identity.iter().any(|field| changed.contains(*field))
     }
 
     fn decide(&self, sight: &Sight) -> Result<Deed, Stop> {
@@ -194,7 +240,7 @@ impl<'a> Bring<'a> {
     async fn done(&mut self, sight: Sight, spec: &Document) -> Result<Sight, Stop> {
         self.deeds += 1;
         self.retry.succeeded(self.object.now());
-        self.change(|entry| entry.document = spec.clone());
+        self.change(|entry| entry.document.clone_from(spec));
         let found = self.object.wait(spec, |found| self.note(found)).await?;
         Ok(Sight { found, ..sight })
     }
@@ -240,7 +286,7 @@ impl<'a> Bring<'a> {
         self.take_up(sight, spec);
         self.change(|entry| {
             if sight.found.is_none() {
-                entry.document = spec.clone();
+                entry.document.clone_from(spec);
                 entry.outputs = Document::new();
                 entry.imported = false;
             }

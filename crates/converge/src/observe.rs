@@ -69,7 +69,7 @@ pub async fn inspect(
     }
     let is_missing = |entry: &Entry| entry.health == Health::Missing;
     let gone = !had_nothing && ledger.retired.is_empty() && ledger.entries.values().all(is_missing);
-    Ok(Inspection { gone, ledger, write_backs })
+    Ok(Inspection { ledger, write_backs, gone })
 }
 
 /// What one look at the world needs.
@@ -281,10 +281,8 @@ fn drift_back(node: &Node, entry: &Entry, found: &Document) -> Vec<WriteBack> {
 
 fn all_back(node: &Node, found: &Document) -> Vec<WriteBack> {
     let fields = node.fields.iter().filter(|(name, _)| !node.facts.local.contains(*name) && **name != SLOT);
-    let value = |name: &str, field: &Field| {
-        our_keys(&node.facts, name, found.get(name).unwrap_or(&Json::Null), &[&field.document])
-    };
-    fields.flat_map(|(name, field)| back(field, &value(name, field))).collect()
+    // All of a map shared with others: which keys are the user's is not known before the attributes are.
+    fields.flat_map(|(name, field)| back(field, found.get(*name).unwrap_or(&Json::Null))).collect()
 }
 
 fn back(field: &Field, found: &Json) -> Vec<WriteBack> {

@@ -86,9 +86,11 @@ pub(crate) fn step(key: &str, node: &Node, graph: &Graph, ledger: &Ledger) -> (S
     let fields = differing(node, entry);
     let forcing: BTreeSet<_> =
         fields.iter().filter(|field| is_fixed(facts, field) && forces(field, node, graph, entry)).cloned().collect();
+    // The two slots are of one name; under another there is nothing to stand beside.
+    let renames = forcing.iter().any(|field| facts.identity.contains(&field.as_str()));
     let renews = !forcing.is_empty() || matches!(entry.health, Health::Broken(_));
     let action = match () {
-        () if renews && facts.slots => Action::Roll,
+        () if renews && facts.slots && !renames => Action::Roll,
         () if !forcing.is_empty() => Action::Replace,
         () if renews && is_disposable(key, facts, graph, ledger) => Action::Replace,
         () if !fields.is_empty() || entry.health != Health::Ready => Action::Update,

@@ -18,7 +18,7 @@ const TRIES: u32 = 8;
 const UNREACHABLE_TRIES: u32 = 3;
 
 /// How long after a write another service may not have heard of it.
-pub(crate) const SETTLING: Duration = Duration::from_secs(120);
+pub(crate) const SETTLING: Duration = Duration::from_mins(2);
 
 /// The tries of one call, or of one object's calls until one succeeds.
 #[derive(Debug)]

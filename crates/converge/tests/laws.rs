@@ -41,6 +41,11 @@ async fn a_group_rolled_out_beside_the_old_one_obeys_the_laws() -> Result<(), St
 }
 
 #[tokio::test]
+async fn an_object_renamed_obeys_the_laws() -> Result<(), String> {
+    changed(Pool::default(), Pool { alarm: "gpu-busy", ..Pool::default() }).await
+}
+
+#[tokio::test]
 async fn an_object_dropped_obeys_the_laws() -> Result<(), String> {
     changed(Pool::default(), Pool { with_tags: false, ..Pool::default() }).await
 }

@@ -75,7 +75,15 @@ component!(
     name: String, region: String, versioned: bool
 );
 
-pub(crate) const KINDS: &[KindFacts] = &[Role::FACTS, Template::FACTS, Group::FACTS, Tags::FACTS, Bucket::FACTS];
+component!(
+    Alarm,
+    AlarmDraft,
+    KindFacts { identity: &["name"], fixed: &["name"], ..KindFacts::plain("alarm", "alarm") },
+    name: String, above: u32
+);
+
+pub(crate) const KINDS: &[KindFacts] =
+    &[Alarm::FACTS, Role::FACTS, Template::FACTS, Group::FACTS, Tags::FACTS, Bucket::FACTS];
 
 /// The example's configuration.
 #[derive(Clone)]
@@ -89,6 +97,7 @@ pub(crate) struct Pool {
     pub(crate) tags: &'static [(&'static str, &'static str)],
     pub(crate) bucket: Option<&'static str>,
     pub(crate) with_tags: bool,
+    pub(crate) alarm: &'static str,
 }
 
 impl Default for Pool {
@@ -103,6 +112,7 @@ impl Default for Pool {
             tags: &[("team", "ml"), ("env", "prod")],
             bucket: Some("eu"),
             with_tags: true,
+            alarm: "gpu-idle",
         }
     }
 }
@@ -158,6 +168,7 @@ impl Pool {
         if self.with_tags {
             graph.add("tags", TagsDraft { of: group.output(ID), tags: tags() });
         }
+        graph.add("alarm", AlarmDraft { name: self.alarm.into(), above: Value::known(90) });
         if let Some(region) = self.bucket {
             let bucket = BucketDraft { name: "gpu-data".into(), region: region.into(), versioned: Value::known(true) };
             graph.add("bucket", bucket);
