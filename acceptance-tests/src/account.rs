@@ -4,6 +4,7 @@
 
 use crate::{aws::Aws, http, proxy::Proxy};
 use anyhow::{Result, bail};
+use base64::Engine;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -161,6 +162,12 @@ impl Account {
     /// Let a bucket name belong to another account.
     pub fn take_bucket_name(&self, name: &str) -> Result<()> {
         self.control("stranger-bucket", &json!({"name": name})).map(drop)
+    }
+
+    /// Let every EKS cluster lead to a Kubernetes API server, or to a proxy before one.
+    pub fn lead_to_kubernetes(&self, endpoint: &str, ca_pem: &str) -> Result<()> {
+        let ca = base64::engine::general_purpose::STANDARD.encode(ca_pem);
+        self.control("kubernetes", &json!({"endpoint": endpoint, "ca": ca})).map(drop)
     }
 
     /// Drop everything in the account and release its memory.

@@ -1,4 +1,6 @@
-//! The smallest HTTP client that talks to an emulator on loopback: one request, one connection, no TLS.
+//! The smallest HTTP client that talks to an emulator on loopback: one request, one connection.
+//!
+//! TLS, where it is needed, is the caller's stream.
 
 use anyhow::{Context, Result, bail};
 use std::{
@@ -44,8 +46,24 @@ impl Reply {
 /// Send a request to `http://host:port` and read the whole answer.
 pub fn send(base: &str, method: &str, target: &str, headers: &[(&str, &str)], body: &[u8]) -> Result<Reply> {
     let host = base.strip_prefix("http://").context("only http:// is spoken here")?;
-    let mut stream = TcpStream::connect(host).with_context(|| format!("cannot reach {base}"))?;
+    let mut stream = connect(host)?;
+    exchange(&mut stream, (method, host, target), headers, body)
+}
+
+/// A connection whose reads end.
+pub(crate) fn connect(host: &str) -> Result<TcpStream> {
+    let stream = TcpStream::connect(host).with_context(|| format!("cannot reach {host}"))?;
     stream.set_read_timeout(Some(LIMIT))?;
+    Ok(stream)
+}
+
+/// One request (method, host, target) and its answer over a connection that is used for nothing else.
+pub(crate) fn exchange(
+    stream: &mut (impl Read + Write),
+    (method, host, target): (&str, &str, &str),
+    headers: &[(&str, &str)],
+    body: &[u8],
+) -> Result<Reply> {
     // HTTP/1.0: the answer ends with the connection and is never chunked.
     let mut head = format!("{method} {target} HTTP/1.0\r\nHost: {host}\r\nContent-Length: {}\r\n", body.len());
     for (name, value) in headers {

@@ -1,4 +1,5 @@
-//! The ground the acceptance tests stand on: an emulated AWS account behind a fault proxy, and the real terraform.
+//! The ground the acceptance tests stand on: an emulated AWS account and a real Kubernetes API server, each
+//! behind a fault proxy, and the real terraform.
 //!
 //! Knows the provider only as a binary. A test takes an [`Account`] from the shared [`Emulator`], a [`Workspace`]
 //! with some configuration, and afterwards looks at plans, state, the proxy's [`Journal`] and what is left over.
@@ -9,6 +10,7 @@ pub mod cache;
 pub mod command;
 pub mod emulator;
 pub mod http;
+pub mod kubernetes;
 pub mod localstack;
 pub mod progress;
 pub mod provider;

@@ -9,6 +9,7 @@ POST bodies and replies are JSON; the header x-moto-account-id names the account
   POST /mlplat/degrade-nodegroup   the same, for a node group that exists
   POST /mlplat/resize              {"cluster", "nodegroup", "desired"}: what an autoscaler does
   POST /mlplat/stranger-bucket     {"name"}: taken by another account
+  POST /mlplat/kubernetes          {"endpoint", "ca"}: what every cluster answers from now on; the CA is PEM in base64
   POST /mlplat/forget              drops all an account has
 """
 
@@ -91,6 +92,14 @@ def stranger_bucket(account, region, name):
     return {}
 
 
+def kubernetes(account, region, endpoint, ca):
+    """Let the clusters that are there and those to come lead to a Kubernetes API server."""
+    SETTINGS.at(account, region).kubernetes = {"endpoint": endpoint, "ca": ca}
+    for cluster in eks_backends[account][region].clusters.values():
+        eks_clusters.connect(cluster, endpoint, ca)
+    return {}
+
+
 def forget(account, region):
     """Drop everything an account has, in every service and region."""
     for backend in list(BackendDict._instances):
@@ -109,5 +118,6 @@ COMMANDS = {
     "degrade-nodegroup": degrade_nodegroup,
     "resize": resize,
     "stranger-bucket": stranger_bucket,
+    "kubernetes": kubernetes,
     "forget": forget,
 }

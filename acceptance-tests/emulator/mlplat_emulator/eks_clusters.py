@@ -1,7 +1,6 @@
 """EKS clusters: the fields moto leaves out, transitions, client tokens, updates with an id, and seeding one."""
 
 import base64
-import os
 
 from moto.core.responses import ActionResult
 from moto.ec2.models import ec2_backends
@@ -11,6 +10,7 @@ from moto.iam.models import iam_backends
 
 from .eks_common import cluster_of, new_update, param, polls_of, route_top, start, tick
 from .patching import add, new_id, override
+from .settings import SETTINGS
 
 route_top("cluster-versions")
 VERSIONS = ("1.36", "1.35", "1.34", "1.33", "1.32")
@@ -42,12 +42,19 @@ def complete(backend, cluster, vpc_config):
     cluster.resources_vpc_config = vpc_config
     cluster.health = {"issues": []}
     cluster.identity = {"oidc": {"issuer": f"https://oidc.eks.{backend.region_name}.amazonaws.com/id/{new_id('x', 32)[2:].upper()}"}}
-    cluster.certificate_authority = {"data": os.environ.get("MLPLAT_EMULATOR_KUBE_CA", FAKE_CA)}
-    cluster.endpoint = os.environ.get("MLPLAT_EMULATOR_KUBE_ENDPOINT", cluster.endpoint)
+    connect(cluster, cluster.endpoint, FAKE_CA)
+    known = SETTINGS.at(backend.account_id, backend.region_name).kubernetes
+    if known:
+        connect(cluster, **known)
     cluster.access_config = {"authenticationMode": "API_AND_CONFIG_MAP", "bootstrapClusterCreatorAdminPermissions": True}
     cluster.upgrade_policy = {"supportType": "EXTENDED"}
     cluster.deletion_protection = False
     cluster.access_entries, cluster.pod_identities, cluster.addons = {}, {}, {}
+
+
+def connect(cluster, endpoint, ca):
+    """Let a cluster answer this API server; the CA is PEM in base64."""
+    cluster.endpoint, cluster.certificate_authority = endpoint, {"data": ca}
 
 
 @override(EKSResponse, "create_cluster")

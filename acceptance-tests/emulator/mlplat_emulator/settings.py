@@ -18,6 +18,7 @@ class Settings:
     quotas: dict = field(default_factory=dict)
     stranger_buckets: set = field(default_factory=set)
     capacity_blocks: list = field(default_factory=list)
+    kubernetes: dict = field(default_factory=dict)
 
     def next_failure(self, cluster, nodegroup):
         """The failure ordered for this node group's creation; handed out once."""

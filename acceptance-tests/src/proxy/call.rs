@@ -17,6 +17,8 @@ pub enum Protocol {
     Json,
     /// JSON with the operation in method and path: EKS, EFS.
     RestJson,
+    /// Objects of a Kubernetes API server; here the service is the verb and the operation the resource.
+    Kubernetes,
 }
 
 /// A recognised request.

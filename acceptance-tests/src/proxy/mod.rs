@@ -1,15 +1,18 @@
-//! The fault proxy: between the provider and an emulator, it names, counts, delays, fails and stubs AWS calls.
+//! The fault proxy: between the provider and what it calls, it names, counts, delays, fails and stubs calls.
 //!
-//! In-process, on loopback, without TLS. It knows AWS's protocols and nothing of the provider. One proxy belongs to
-//! one account of the emulator: it adds the header that picks the account.
+//! In-process, on loopback. It knows the protocols of AWS and Kubernetes and nothing of the provider. Before AWS it
+//! belongs to one account of the emulator: it adds the header that picks the account. Before Kubernetes it ends TLS
+//! with a certificate of its own, so that only bearer tokens prove who the caller is.
 
 mod call;
 mod journal;
+mod kubernetes;
 mod peer;
 mod reply;
 mod routes;
 mod rule;
 mod server;
+mod upstream;
 
 pub use self::{
     call::{Call, Protocol},
@@ -17,9 +20,9 @@ pub use self::{
     rule::Rule,
 };
 
+use self::upstream::Upstream;
 use anyhow::{Context, Result};
 use std::{
-    net::SocketAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread::JoinHandle,
     time::Duration,
@@ -38,8 +41,7 @@ pub struct Proxy {
 /// What the handle and the connections share.
 #[derive(Debug)]
 struct Shared {
-    upstream: SocketAddr,
-    account: Option<String>,
+    upstream: Upstream,
     state: Mutex<State>,
 }
 
@@ -64,14 +66,24 @@ impl Proxy {
     /// A proxy before `http://host:port`, for one account of moto or for whatever the upstream decides.
     pub fn start(upstream: &str, account: Option<&str>) -> Result<Self> {
         let address = upstream.strip_prefix("http://").unwrap_or(upstream).trim_end_matches('/');
-        let shared = Arc::new(Shared {
-            upstream: address.parse().with_context(|| format!("{upstream} is not http://address:port"))?,
-            account: account.map(str::to_owned),
-            state: Mutex::default(),
-        });
+        let address = address.parse().with_context(|| format!("{upstream} is not http://address:port"))?;
+        Self::before(Upstream::Aws { address, account: account.map(str::to_owned) }, "http")
+    }
+
+    /// A proxy before a Kubernetes API server whose certificate `ca` signed; clients are shown `identity`.
+    pub(crate) fn before_kubernetes(
+        endpoint: &str,
+        ca: rustls::pki_types::CertificateDer<'static>,
+        identity: &crate::kubernetes::Identity,
+    ) -> Result<Self> {
+        Self::before(Upstream::Kubernetes(kubernetes::ApiServer::new(endpoint, ca, identity)?), "https")
+    }
+
+    fn before(upstream: Upstream, scheme: &str) -> Result<Self> {
+        let shared = Arc::new(Shared { upstream, state: Mutex::default() });
         let listener = std::net::TcpListener::bind(("127.0.0.1", 0))?;
         listener.set_nonblocking(true)?;
-        let url = format!("http://{}", listener.local_addr()?);
+        let url = format!("{scheme}://{}", listener.local_addr()?);
         let (stop, stopped) = oneshot::channel();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let serving = Arc::clone(&shared);
@@ -81,7 +93,7 @@ impl Proxy {
         Ok(Self { url, shared, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// `http://127.0.0.1:port`.
+    /// `http://127.0.0.1:port`; `https://` before Kubernetes.
     pub fn url(&self) -> &str {
         &self.url
     }

@@ -4,7 +4,7 @@ use super::call::{Call, Protocol};
 use bytes::Bytes;
 use hyper::{
     Method, Response, StatusCode,
-    body::{Body, Frame, SizeHint},
+    body::{Body, Frame, Incoming, SizeHint},
 };
 use serde_json::json;
 use std::{
@@ -18,16 +18,22 @@ use std::{
 pub(super) struct Outgoing {
     bytes: Option<Bytes>,
     cut: bool,
+    live: Option<Incoming>,
 }
 
 impl Outgoing {
     pub(super) fn whole(bytes: Bytes) -> Self {
-        Self { bytes: Some(bytes), cut: false }
+        Self { bytes: Some(bytes), cut: false, live: None }
     }
 
     /// The first half; the caller announces the whole length.
     pub(super) fn half(bytes: &Bytes) -> Self {
-        Self { bytes: Some(bytes.slice(..bytes.len() / 2)), cut: true }
+        Self { bytes: Some(bytes.slice(..bytes.len() / 2)), cut: true, live: None }
+    }
+
+    /// As it comes: an answer that has no end.
+    pub(super) fn live(body: Incoming) -> Self {
+        Self { bytes: None, cut: false, live: Some(body) }
     }
 }
 
@@ -35,8 +41,11 @@ impl Body for Outgoing {
     type Data = Bytes;
     type Error = io::Error;
 
-    fn poll_frame(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         let this = self.get_mut();
+        if let Some(live) = &mut this.live {
+            return Pin::new(live).poll_frame(cx).map_err(io::Error::other);
+        }
         Poll::Ready(match this.bytes.take() {
             Some(bytes) => Some(Ok(Frame::data(bytes))),
             None if this.cut => Some(Err(io::Error::from(io::ErrorKind::ConnectionReset))),
@@ -45,13 +54,13 @@ impl Body for Outgoing {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.bytes.is_none() && !self.cut
+        self.bytes.is_none() && !self.cut && self.live.is_none()
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.bytes {
             Some(bytes) if !self.cut => SizeHint::with_exact(bytes.len() as u64),
-            None if !self.cut => SizeHint::with_exact(0),
+            None if !self.cut && self.live.is_none() => SizeHint::with_exact(0),
             _ => SizeHint::default(),
         }
     }
@@ -60,6 +69,7 @@ impl Body for Outgoing {
 /// An error as the call's service writes it.
 pub(super) fn error(call: &Call, status: u16, code: &str, message: &str) -> Response<Outgoing> {
     let (kind, body) = match call.protocol {
+        Protocol::Kubernetes => return kubernetes(status, code, message),
         Protocol::S3 => ("application/xml", s3(code, message)),
         Protocol::Ec2 => ("text/xml", ec2(code, message)),
         Protocol::Query => ("text/xml", query(status, code, message)),
@@ -72,6 +82,27 @@ pub(super) fn error(call: &Call, status: u16, code: &str, message: &str) -> Resp
 }
 
 const REQUEST_ID: &str = "00000000-0000-4000-8000-000000000000";
+
+/// A Status, with the pause that the API server asks for when it is busy.
+fn kubernetes(status: u16, reason: &str, message: &str) -> Response<Outgoing> {
+    let busy = status == 429;
+    let details = if busy { json!({"retryAfterSeconds": 1}) } else { json!({}) };
+    let body = json!({
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": message,
+        "reason": reason,
+        "details": details,
+        "code": status,
+    });
+    let mut response = respond(status, &[("content-type", "application/json")], body.to_string());
+    if busy {
+        response.headers_mut().insert(hyper::header::RETRY_AFTER, hyper::header::HeaderValue::from_static("1"));
+    }
+    response
+}
 
 fn s3(code: &str, message: &str) -> String {
     format!("<Error>{}<RequestId>{REQUEST_ID}</RequestId></Error>", inner(code, message))
@@ -97,6 +128,7 @@ fn inner(code: &str, message: &str) -> String {
 pub(super) fn throttle_of(call: &Call) -> (u16, &'static str) {
     match (call.protocol, call.service.as_str()) {
         (Protocol::S3, _) => (503, "SlowDown"),
+        (Protocol::Kubernetes, _) => (429, "TooManyRequests"),
         (Protocol::Ec2, _) => (503, "RequestLimitExceeded"),
         (Protocol::RestJson, _) => (429, "TooManyRequestsException"),
         (Protocol::Json, _) => (400, "ThrottlingException"),
@@ -108,6 +140,7 @@ pub(super) fn throttle_of(call: &Call) -> (u16, &'static str) {
 pub(super) fn denied_of(call: &Call) -> &'static str {
     match call.protocol {
         Protocol::Ec2 => "UnauthorizedOperation",
+        Protocol::Kubernetes => "Forbidden",
         Protocol::Json | Protocol::RestJson => "AccessDeniedException",
         Protocol::S3 | Protocol::Query => "AccessDenied",
     }
@@ -116,7 +149,7 @@ pub(super) fn denied_of(call: &Call) -> &'static str {
 /// The code by which a service says that it failed itself.
 pub(super) fn internal_of(call: &Call) -> &'static str {
     match call.protocol {
-        Protocol::S3 | Protocol::Ec2 => "InternalError",
+        Protocol::S3 | Protocol::Ec2 | Protocol::Kubernetes => "InternalError",
         Protocol::Query => "InternalFailure",
         Protocol::Json => "InternalServerError",
         Protocol::RestJson if call.service == "efs" => "InternalServerError",

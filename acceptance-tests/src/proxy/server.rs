@@ -2,8 +2,9 @@
 
 use super::{
     Shared,
-    call::Call,
+    call::{Call, Protocol},
     journal::Entry,
+    kubernetes::is_endless,
     peer,
     reply::{self, Outgoing},
     rule::Fault,
@@ -13,7 +14,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::{
     Request, Response,
     body::Incoming,
-    header::{CONNECTION, CONTENT_LENGTH, EXPECT, HeaderName, HeaderValue, TRANSFER_ENCODING},
+    header::{CONNECTION, CONTENT_LENGTH, EXPECT, HeaderValue, TRANSFER_ENCODING},
     http::request::Parts,
     service::service_fn,
 };
@@ -26,6 +27,7 @@ use std::{
     time::{Duration, Instant},
 };
 use tokio::{
+    io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
     sync::oneshot,
     task::JoinSet,
@@ -52,6 +54,18 @@ pub(super) async fn serve(listener: std::net::TcpListener, shared: Arc<Shared>, 
 
 async fn connection(stream: TcpStream, client: SocketAddr, shared: Arc<Shared>) {
     let _ = stream.set_nodelay(true);
+    match shared.upstream.acceptor() {
+        None => converse(stream, client, shared).await,
+        Some(acceptor) => {
+            // A client that does not trust the certificate is its test's affair.
+            if let Ok(stream) = acceptor.clone().accept(stream).await {
+                converse(stream, client, shared).await;
+            }
+        }
+    }
+}
+
+async fn converse(stream: impl AsyncRead + AsyncWrite + Unpin, client: SocketAddr, shared: Arc<Shared>) {
     let service = service_fn(move |request| handle(request, client, Arc::clone(&shared)));
     let server = hyper::server::conn::http1::Builder::new().timer(TokioTimer::new()).clone();
     // A connection that a rule cut is an error here and the point of the rule.
@@ -61,7 +75,7 @@ async fn connection(stream: TcpStream, client: SocketAddr, shared: Arc<Shared>) 
 async fn handle(request: Request<Incoming>, client: SocketAddr, shared: Arc<Shared>) -> Answer {
     let (parts, body) = request.into_parts();
     let body = body.collect().await.map_err(io::Error::other)?.to_bytes();
-    let call = Call::identify(&parts, &body);
+    let call = shared.upstream.identify(&parts, &body);
     let arrival = arrive(&shared, &call);
     // Ended by drop as well: a client that gave up leaves its entry without a status.
     let mut ticket = Ticket { shared: Arc::clone(&shared), started: Instant::now(), arrival, status: None };
@@ -141,7 +155,7 @@ async fn apply(fault: Option<Fault>, exchange: Exchange<'_>) -> Answer {
     let (call, client) = (exchange.call.clone(), exchange.client);
     let call = &call;
     match fault.unwrap_or(Fault::Pass) {
-        Fault::Pass => Ok(whole(forward(exchange).await?)),
+        Fault::Pass => pass(exchange).await,
         Fault::Internal => Ok(reply::error(call, 500, reply::internal_of(call), SAID)),
         Fault::Throttle => {
             let (status, code) = reply::throttle_of(call);
@@ -155,9 +169,12 @@ async fn apply(fault: Option<Fault>, exchange: Exchange<'_>) -> Answer {
         Fault::Hang => std::future::pending().await,
         Fault::Delay(by) => {
             tokio::time::sleep(by).await;
-            Ok(whole(forward(exchange).await?))
+            pass(exchange).await
         }
-        Fault::Respond { status, kind, body } => Ok(reply::respond(status, &[("content-type", kind)], body)),
+        Fault::Respond { status, kind, body } => {
+            let kind = if call.protocol == Protocol::Kubernetes { "application/json" } else { kind };
+            Ok(reply::respond(status, &[("content-type", kind)], body))
+        }
         Fault::PatchJson(patches) => Ok(patched(forward(exchange).await?, &patches)),
         Fault::KillBefore => kill(client),
         Fault::KillAfter => forward(exchange).await.and_then(|_| kill(client)),
@@ -176,23 +193,27 @@ fn kill(client: SocketAddr) -> Answer {
 
 /// Send the call on and read the whole answer. An upstream that is away drops the client.
 async fn forward(exchange: Exchange<'_>) -> io::Result<(Response<()>, Bytes)> {
+    let (head, incoming) = send(exchange).await?.into_parts();
+    let bytes = incoming.collect().await.map_err(io::Error::other)?.to_bytes();
+    Ok((Response::from_parts(head, ()), bytes))
+}
+
+/// Send the call on and give back the answer, piece by piece if it has no end.
+async fn pass(exchange: Exchange<'_>) -> Answer {
+    if !is_endless(&exchange.call) {
+        return Ok(whole(forward(exchange).await?));
+    }
+    let (head, incoming) = send(exchange).await?.into_parts();
+    Ok(with_body(Response::from_parts(head, ()), Outgoing::live(incoming)))
+}
+
+async fn send(exchange: Exchange<'_>) -> io::Result<Response<Incoming>> {
     let Exchange { mut parts, body, shared, .. } = exchange;
     for name in [CONNECTION, EXPECT, TRANSFER_ENCODING] {
         parts.headers.remove(name);
     }
     parts.headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
-    if let Some(account) = shared.account.as_ref().and_then(|account| HeaderValue::from_str(account).ok()) {
-        parts.headers.insert(HeaderName::from_static("x-moto-account-id"), account);
-    }
-    let stream = TcpStream::connect(shared.upstream).await?;
-    let (mut sender, connection) =
-        hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(io::Error::other)?;
-    let driving = tokio::spawn(connection);
-    let request = Request::from_parts(parts, Full::new(body));
-    let (head, incoming) = sender.send_request(request).await.map_err(io::Error::other)?.into_parts();
-    let bytes = incoming.collect().await.map_err(io::Error::other)?.to_bytes();
-    driving.abort();
-    Ok((Response::from_parts(head, ()), bytes))
+    shared.upstream.send(Request::from_parts(parts, Full::new(body))).await
 }
 
 /// The answer with a body; the server sets the framing headers itself.

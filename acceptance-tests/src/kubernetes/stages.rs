@@ -1,0 +1,98 @@
+//! How pods behave: kwok's stages, and a policy that hands a namespace's script on to the pods made in it.
+//!
+//! The policy works in the API server, so that nothing which the provider wrote has to carry a test's annotations.
+
+use super::{client::Client, processes::Processes};
+use anyhow::Result;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const STAGES: &str = include_str!("../../kubernetes/stages.yaml");
+const PLAY: &str = "mlplat.test/play";
+const READY_AFTER: &str = "mlplat.test/ready-after";
+const RUNS_FOR: &str = "mlplat.test/runs-for";
+const MESSAGE: &str = "mlplat.test/message";
+
+/// How the pods of a namespace behave, once they are on a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Script {
+    /// Ready at once; the pod of a Job completes at once.
+    Ready,
+    /// Ready after this long, as a model that loads.
+    ReadyAfter(Duration),
+    /// The pod of a Job runs this long before it completes.
+    RunsFor(Duration),
+    /// The image is not there: ErrImagePull, then ImagePullBackOff. So is any image whose tag begins with "missing".
+    ImagePullFailure,
+    /// Killed for want of memory again and again: OOMKilled, CrashLoopBackOff.
+    OutOfMemory,
+    /// Ends with status 1 and these last words again and again: CrashLoopBackOff.
+    Crash(String),
+}
+
+impl Script {
+    /// The annotations for a pod or, by [`super::ControlPlane::play`], for a namespace.
+    pub fn annotations(&self) -> Value {
+        let (mut ready_after, mut runs_for, mut message) = (Duration::ZERO, Duration::ZERO, "");
+        let play = match self {
+            Self::Ready => "ready",
+            Self::ReadyAfter(time) => {
+                ready_after = *time;
+                "ready"
+            }
+            Self::RunsFor(time) => {
+                runs_for = *time;
+                "ready"
+            }
+            Self::ImagePullFailure => "image-pull",
+            Self::OutOfMemory => "oom",
+            Self::Crash(words) => {
+                message = words;
+                "crash"
+            }
+        };
+        let millis = |time: Duration| format!("{}ms", time.as_millis());
+        // All of them each time: a new script leaves nothing of the last one.
+        json!({PLAY: play, READY_AFTER: millis(ready_after), RUNS_FOR: millis(runs_for), MESSAGE: message})
+    }
+}
+
+/// Write kwok's configuration.
+pub(super) fn write(processes: &Processes) -> Result<String> {
+    processes.write("stages.yaml", STAGES)
+}
+
+/// Let pods take over the annotations of [`Script`] that their namespace has.
+pub(super) fn install_namespace_scripts(client: &Client) -> Result<()> {
+    let annotations = [PLAY, READY_AFTER, RUNS_FOR, MESSAGE]
+        .map(|key| format!("'{key}': namespaceObject.metadata.annotations['{key}']"))
+        .join(", ");
+    let is_set =
+        format!("has(namespaceObject.metadata.annotations) && '{PLAY}' in namespaceObject.metadata.annotations");
+    let policy = object(
+        "MutatingAdmissionPolicy",
+        &json!({
+            "failurePolicy": "Ignore",
+            "reinvocationPolicy": "Never",
+            "matchConstraints": {"resourceRules": [
+                {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]},
+            ]},
+            "matchConditions": [{"name": "the-namespace-has-a-script", "expression": is_set}],
+            "mutations": [{"patchType": "ApplyConfiguration", "applyConfiguration": {
+                "expression": format!("Object{{metadata: Object.metadata{{annotations: {{{annotations}}}}}}}"),
+            }}],
+        }),
+    );
+    client.create(&policy)?;
+    client.create(&object("MutatingAdmissionPolicyBinding", &json!({"policyName": "mlplat-test-scripts"})))?;
+    Ok(())
+}
+
+fn object(kind: &str, spec: &Value) -> Value {
+    json!({
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": kind,
+        "metadata": {"name": "mlplat-test-scripts"},
+        "spec": spec,
+    })
+}
