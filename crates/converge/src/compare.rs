@@ -131,7 +131,6 @@ fn keys(map: &Json) -> impl Iterator<Item = &str> {
     map.as_object().into_iter().flat_map(|map| map.keys().map(String::as_str))
 }
 
-#[expect(clippy::float_cmp, reason = "1 and 1.0 are the same, 1 and 1.0000001 are not")]
 fn same_number(left: &Number, right: &Number) -> bool {
     if left.is_f64() || right.is_f64() { left.as_f64() == right.as_f64() } else { left == right }
 }
@@ -151,12 +150,13 @@ mod tests {
         ..KindFacts::plain("pool", "pool")
     };
 
-    fn document(json: Json) -> Document {
+    fn document(json: &Json) -> Document {
         json.as_object().cloned().unwrap_or_default()
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "reads better with literals")]
     fn check(applied: Json, wanted: Json, found: Json, expect: &[&str]) {
-        let differences = differences(&FACTS, &document(applied), &document(wanted), &document(found));
+        let differences = differences(&FACTS, &document(&applied), &document(&wanted), &document(&found));
         assert_eq!(differences.iter().map(ToString::to_string).collect::<Vec<_>>(), expect);
     }
 
@@ -190,17 +190,17 @@ mod tests {
         );
         let removed = removed_keys(
             &FACTS,
-            &document(json!({ "tags": { "a": "1", "old": "x", "lost": "z" } })),
-            &document(json!({ "tags": { "a": "2" } })),
-            &document(json!({ "tags": { "a": "1", "old": "x", "theirs": "y" } })),
+            &document(&json!({ "tags": { "a": "1", "old": "x", "lost": "z" } })),
+            &document(&json!({ "tags": { "a": "2" } })),
+            &document(&json!({ "tags": { "a": "1", "old": "x", "theirs": "y" } })),
         );
         assert_eq!(removed, BTreeMap::from([("tags".to_owned(), BTreeSet::from(["old".to_owned()]))]));
     }
 
     #[test]
     fn a_changed_initial_value_is_no_change_and_a_changed_local_one_is() {
-        let applied = document(json!({ "desired": 1, "wait": true, "max": 1, "slot": "b" }));
-        let wanted = document(json!({ "desired": 2, "wait": false, "max": 1.0 }));
+        let applied = document(&json!({ "desired": 1, "wait": true, "max": 1, "slot": "b" }));
+        let wanted = document(&json!({ "desired": 2, "wait": false, "max": 1.0 }));
         assert_eq!(changed(&FACTS, &applied, &wanted), BTreeSet::from(["wait".to_owned()]));
     }
 }

@@ -101,6 +101,14 @@ pub struct Output<O, T> {
     types: PhantomData<fn() -> (O, T)>,
 }
 
+impl<O, T> Clone for Output<O, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<O, T> Copy for Output<O, T> {}
+
 impl<O, T> Output<O, T> {
     /// For the derive macro.
     pub const fn new(name: &'static str) -> Self {

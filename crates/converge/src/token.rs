@@ -11,5 +11,10 @@ pub(crate) fn token(owner: &Owner, key: &str, spec: &Document) -> String {
         hash.update(part.len().to_be_bytes());
         hash.update(part);
     }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hash.finalize().iter().fold(String::new(), |mut text, byte| {
+        for half in [byte >> 4, byte & 0xf] {
+            text.extend(char::from_digit(u32::from(half), 16));
+        }
+        text
+    })
 }

@@ -190,7 +190,7 @@ async fn a_failure_stops_what_needs_the_object_and_nothing_else() {
 #[tokio::test]
 async fn a_wait_that_ends_names_the_state() {
     let cloud = FakeCloud::new().slow(100_000);
-    let cx = InstantClock::cx().within(std::time::Duration::from_secs(60));
+    let cx = InstantClock::cx().within(std::time::Duration::from_mins(1));
     let made = Made { drivers: cloud.drivers(KINDS), cloud, cx, ledger: Ledger::default() };
     let outcome = made.converge(&Pool::default()).await;
     let Some(failure) = outcome.failures.first() else { unreachable!("it cannot become ready") };

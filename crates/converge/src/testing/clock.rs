@@ -18,7 +18,7 @@ pub struct InstantClock {
 impl InstantClock {
     /// A context with this clock and a deadline far away, so that nothing waits for ever.
     pub fn cx() -> Cx {
-        Cx::new(Arc::new(Self::default())).within(Duration::from_secs(6 * 3600))
+        Cx::new(Arc::new(Self::default())).within(Duration::from_hours(6))
     }
 }
 

@@ -100,7 +100,7 @@ impl FakeCloud {
 
     /// What the server puts in the place of fields left out.
     #[must_use]
-    pub fn with_defaults(self, kind: &str, defaults: Json) -> Self {
+    pub fn with_defaults(self, kind: &str, defaults: &Json) -> Self {
         self.world().defaults.insert(kind.to_owned(), defaults.as_object().cloned().unwrap_or_default());
         self
     }

@@ -5,7 +5,8 @@ use serde_json::{Value as Json, json};
 
 use super::{
     driver::place,
-    laws::{Case, Stage, told},
+    laws::Case,
+    stage::{Stage, told},
 };
 use crate::{
     Action, Document, Entry, Health, KindFacts,
@@ -40,11 +41,11 @@ async fn repair(made: &Stage<'_>, key: &str, entry: &Entry, facts: &KindFacts, d
     let seen = stage.look().await?;
     stage.ledger = seen.ledger;
     if stage.ledger.entries.get(key).is_none_or(|entry| entry.health == Health::Ready) {
-        return Err(made.case.story(&what, "was not seen".to_owned()));
+        return Err(made.case.story(&what, "was not seen"));
     }
     let plan = stage.plan();
     if plan.steps.get(key).is_none_or(|step| step.action == Action::Keep) {
-        return Err(made.case.story(&what, told(&plan)));
+        return Err(made.case.story(&what, &told(&plan)));
     }
     // Then Terraform replaces the resource as a whole, which is another run.
     if !plan.replacements.is_empty() {
@@ -71,7 +72,9 @@ async fn spares_stray_keys(made: &Stage<'_>, entry: &Entry, facts: &KindFacts) -
         let Some(ours) = entry.document.get(*field).filter(|ours| !is_nothing(ours)) else { continue };
         stage.cloud.alter(&kind, &name, |object| {
             let map = object.document.get_mut(*field).and_then(Json::as_object_mut);
-            map.into_iter().for_each(|map| map.extend(other_than(ours).as_object().cloned().unwrap_or_default()));
+            if let (Some(map), Json::Object(other)) = (map, other_than(ours)) {
+                map.extend(other);
+            }
         });
         stage.ledger = stage.look().await?.ledger;
         stage.converge().await?;

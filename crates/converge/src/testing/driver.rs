@@ -136,16 +136,18 @@ impl AnyDriver for FakeDriver {
             if let Some(field) = changes.fields.iter().find(|field| is_fixed(&self.facts, field)) {
                 return Err(Fault::new(FaultClass::Invalid, self.facts.noun, format!("{field} cannot be changed")));
             }
-            let defaults: Document = changes
-                .fields
-                .iter()
-                .filter_map(|field| Some((field.clone(), world.default_of(self.facts.kind, field)?)))
-                .collect();
+            // A field given back has the server's default again.
+            let mut spec = spec.clone();
+            for field in &changes.fields {
+                if let (false, Some(default)) = (spec.contains_key(field), world.default_of(self.facts.kind, field)) {
+                    spec.insert(field.clone(), default);
+                }
+            }
             let Some(object) = world.objects.get_mut(place) else {
                 return Err(Fault::new(FaultClass::NotFound, self.facts.noun, "it is not there"));
             };
             for field in &changes.fields {
-                apply(&self.facts, object, field, spec, changes, defaults.get(field));
+                apply(&self.facts, object, field, &spec, changes);
             }
             if changes.owner_missing {
                 object.owner = Some(changes.owner.clone());
@@ -169,14 +171,7 @@ impl AnyDriver for FakeDriver {
     }
 }
 
-fn apply(
-    facts: &KindFacts,
-    object: &mut FakeObject,
-    field: &str,
-    spec: &Document,
-    changes: &AnyChanges,
-    default: Option<&Json>,
-) {
+fn apply(facts: &KindFacts, object: &mut FakeObject, field: &str, spec: &Document, changes: &AnyChanges) {
     if facts.merged.contains(&field) {
         let map = object.document.entry(field).or_insert_with(|| Json::Object(Document::new()));
         let Some(map) = map.as_object_mut() else { return };
@@ -186,7 +181,7 @@ fn apply(
         map.extend(spec.get(field).and_then(Json::as_object).cloned().unwrap_or_default());
         return;
     }
-    match spec.get(field).or(default) {
+    match spec.get(field) {
         Some(value) => object.document.insert(field.to_owned(), value.clone()),
         None => object.document.remove(field),
     };

@@ -7,6 +7,7 @@ mod cloud;
 mod drift;
 mod driver;
 pub mod laws;
+mod stage;
 
 pub use clock::InstantClock;
 pub use cloud::{FakeCloud, FakeObject, When};

@@ -129,7 +129,7 @@ pub(crate) fn cloud() -> converge::testing::FakeCloud {
     };
     converge::testing::FakeCloud::new()
         .with_outputs("template", version)
-        .with_defaults("role", json!({ "session": 3600 }))
+        .with_defaults("role", &json!({ "session": 3600 }))
         .slow(1)
 }
 
