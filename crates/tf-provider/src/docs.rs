@@ -112,7 +112,7 @@ impl Reference<'_> {
         }
         page.text("By its identity (Terraform 1.12 and later):");
         let width = names.iter().map(|name| name.len()).max().unwrap_or_default();
-        let lines: String = names.iter().map(|name| format!("    {name:width$} = \"<{name}>\"\n")).collect();
+        let lines = names.iter().map(|name| format!("    {name:width$} = \"<{name}>\"\n")).collect::<Vec<_>>().concat();
         page.code("terraform", &format!("import {{\n  to = {name}.example\n  identity = {{\n{lines}  }}\n}}"));
     }
 

@@ -4,6 +4,15 @@
 use super::page::{Page, prose};
 use crate::{Attribute, Block, Nesting, Shape, Type};
 
+type Belongs = fn(&Attribute) -> bool;
+
+/// The groups of a section, and what belongs to each.
+const GROUPS: [(&str, Belongs); 3] = [
+    ("Required", |attribute| attribute.required),
+    ("Optional", |attribute| attribute.optional && !attribute.required),
+    ("Read-only", |attribute| !attribute.required && !attribute.optional),
+];
+
 /// One section of nested attributes that is still to be written.
 struct Section<'a> {
     path: String,
@@ -37,7 +46,7 @@ pub(super) fn schema_sections(block: &Block) -> String {
                 anchor(&nested.name)
             )
         });
-        page.push(&lines.collect::<String>());
+        page.push(&lines.collect::<Vec<_>>().concat());
     }
     write_sections(&mut page, later);
     page.finish()
@@ -58,18 +67,13 @@ fn write_sections(page: &mut Page, sections: Vec<Section<'_>>) {
 }
 
 fn groups<'a>(page: &mut Page, level: usize, path: &str, attributes: &'a [Attribute], later: &mut Vec<Section<'a>>) {
-    let required = |attribute: &Attribute| attribute.required;
-    let read_only = |attribute: &Attribute| !attribute.required && !attribute.optional;
-    let optional = |attribute: &Attribute| attribute.optional && !attribute.required;
-    let groups: [(&str, &dyn Fn(&Attribute) -> bool); 3] =
-        [("Required", &required), ("Optional", &optional), ("Read-only", &read_only)];
-    for (title, belongs) in groups {
+    for (title, belongs) in GROUPS {
         let members: Vec<&Attribute> = attributes.iter().filter(|attribute| belongs(attribute)).collect();
         if members.is_empty() {
             continue;
         }
         page.heading(level, title);
-        let lines: String = members.iter().map(|attribute| line(path, attribute)).collect();
+        let lines = members.iter().map(|attribute| line(path, attribute)).collect::<Vec<_>>().concat();
         page.push(&lines);
         later.extend(members.iter().filter_map(|attribute| section(path, attribute)));
     }

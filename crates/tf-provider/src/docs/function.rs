@@ -21,7 +21,7 @@ pub(super) fn page(provider: &str, name: &str, signature: &Signature, example: O
     let parameters: Vec<&Parameter> = signature.parameters.iter().chain(&signature.variadic).collect();
     if !parameters.is_empty() {
         page.heading(2, "Arguments");
-        page.push(&parameters.into_iter().map(line).collect::<String>());
+        page.push(&parameters.into_iter().map(line).collect::<Vec<_>>().concat());
     }
     page.finish()
 }
