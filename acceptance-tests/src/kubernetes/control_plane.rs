@@ -6,6 +6,7 @@ use super::{
     crds::Crds,
     flags::{self, Files, Ports},
     kubeconfig,
+    logs::Logs,
     nodes::Node,
     processes::Processes,
     programs::Programs,
@@ -27,7 +28,7 @@ const TRIES: usize = 3;
 /// The user that every kubeconfig with a token stands for.
 const ADMIN_TOKEN: &str = "mlplat-test-admin";
 /// The field manager of what the tests themselves need.
-const MANAGER: &str = "mlplat-test";
+pub(super) const MANAGER: &str = "mlplat-test";
 
 /// What a control plane is to be like.
 #[derive(Clone, Debug)]
@@ -59,11 +60,13 @@ pub struct ControlPlane {
     // Declared first, dropped first: the webhook outlives the server that asks it.
     processes: Mutex<Processes>,
     tokens: TokenRules,
+    logs: Logs,
     authority: Authority,
     endpoint: String,
     admin: Client,
     kubeconfig: PathBuf,
     dir: PathBuf,
+    has_kueue: Mutex<bool>,
 }
 
 impl ControlPlane {
@@ -90,6 +93,7 @@ impl ControlPlane {
     fn attempt(programs: &Programs, options: &Options) -> Result<Self> {
         let authority = Authority::new()?;
         let tokens = TokenRules::start(&options.cluster, options.token_lifetime)?;
+        let logs = Logs::start(&authority.server()?)?;
         let mut processes = Processes::new()?;
         let ports = Ports::free()?;
         let endpoint = format!("https://127.0.0.1:{}", ports.apiserver);
@@ -112,7 +116,17 @@ impl ControlPlane {
         let account = "/api/v1/namespaces/default/serviceaccounts/default";
         await_ready(&mut processes, || Ok(admin.find(account)?.is_some()))?;
         let (kubeconfig, dir) = (files.admin.into(), processes.dir().to_owned());
-        Ok(Self { processes: Mutex::new(processes), tokens, authority, endpoint, admin, kubeconfig, dir })
+        Ok(Self {
+            processes: Mutex::new(processes),
+            tokens,
+            logs,
+            authority,
+            endpoint,
+            admin,
+            kubeconfig,
+            dir,
+            has_kueue: Mutex::default(),
+        })
     }
 
     /// `https://127.0.0.1:port` of the API server itself, past every proxy.
@@ -177,7 +191,7 @@ impl ControlPlane {
 
     /// Add a node and wait until pods can be put on it.
     pub fn add_node(&self, node: &Node) -> Result<Value> {
-        let (object, limit) = (node.object(), Duration::from_secs(30));
+        let (object, limit) = (node.object(self.logs.port()), Duration::from_secs(30));
         self.admin.create(&object)?;
         self.admin.wait(&format!("/api/v1/nodes/{}", node.name()), limit, Node::is_usable)
     }
@@ -185,6 +199,17 @@ impl ControlPlane {
     /// Define custom resources and wait until they are served; those that are there stay.
     pub fn install(&self, crds: &[Crds]) -> Result<()> {
         super::crds::install(&self.admin, crds)
+    }
+
+    /// Build Kueue's controller if it is not there, and start it with its custom resources; once is enough.
+    pub fn start_kueue(&self) -> Result<()> {
+        let mut has_kueue = self.has_kueue.lock().unwrap_or_else(PoisonError::into_inner);
+        if !*has_kueue {
+            let _progress = Progress::start("Starting Kueue");
+            super::kueue::start(self)?;
+            *has_kueue = true;
+        }
+        Ok(())
     }
 
     /// A new namespace, with its service account, so that pods can be made at once.
@@ -197,8 +222,16 @@ impl ControlPlane {
 
     /// Let every pod that is made in a namespace from now on behave like this; see [`super::stages`].
     pub fn play(&self, namespace: &str, script: &super::Script) -> Result<()> {
+        if let super::Script::Crash(words) = script {
+            self.logs.set(namespace, words);
+        }
         let patch = json!({"metadata": {"annotations": script.annotations()}});
         self.admin.patch(MANAGER, &format!("/api/v1/namespaces/{namespace}"), &patch).map(drop)
+    }
+
+    /// What every container of a namespace is said to have written; see [`super::Script::Crash`] for last words.
+    pub fn set_container_log(&self, namespace: &str, text: &str) {
+        self.logs.set(namespace, text);
     }
 
     /// What one of the processes wrote: "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "etcd".
@@ -259,7 +292,7 @@ fn write_files(processes: &Processes, authority: &Authority, endpoint: &str, tok
         server_key: processes.write("server.key", server.key_pem())?,
         accounts_private: processes.write("accounts.key", private)?,
         accounts_public: processes.write("accounts.pub", public)?,
-        webhook: processes.write("webhook.kubeconfig", kubeconfig::of_webhook(tokens.url()))?,
+        webhook: processes.write("webhook.kubeconfig", kubeconfig::of_webhook(&tokens.url()))?,
         tokens: processes.write("tokens.csv", format!("{ADMIN_TOKEN},admin,admin,system:masters\n"))?,
         stages: super::stages::write(processes).context("cannot write the stages")?,
     })

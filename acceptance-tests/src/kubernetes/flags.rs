@@ -84,6 +84,7 @@ pub(super) fn apiserver(program: &Path, ports: &Ports, files: &Files) -> Command
         .args(["--requestheader-username-headers", "X-Remote-User"])
         .args(["--requestheader-group-headers", "X-Remote-Group"])
         .args(["--requestheader-extra-headers-prefix", "X-Remote-Extra-"])
+        .args(["--kubelet-preferred-address-types", "InternalIP"])
         .args(["--authentication-token-webhook-config-file", &files.webhook])
         .args(["--authentication-token-webhook-version", "v1"])
         .args(["--authentication-token-webhook-cache-ttl", "1s"]);

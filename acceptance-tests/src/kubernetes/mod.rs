@@ -9,9 +9,12 @@ mod control_plane;
 mod crds;
 mod flags;
 mod kubeconfig;
+mod kueue;
+mod logs;
 mod nodes;
 mod processes;
 mod programs;
+mod server;
 mod stages;
 mod tokens;
 

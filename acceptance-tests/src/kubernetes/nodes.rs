@@ -67,13 +67,17 @@ impl Node {
         &self.name
     }
 
-    pub(super) fn object(&self) -> Value {
+    pub(super) fn object(&self, kubelet: u16) -> Value {
         json!({
             "apiVersion": "v1",
             "kind": "Node",
             "metadata": {"name": self.name, "labels": self.labels},
             "spec": {"taints": self.taints},
-            "status": {"capacity": self.allocatable, "allocatable": self.allocatable},
+            "status": {
+                "capacity": self.allocatable,
+                "allocatable": self.allocatable,
+                "daemonEndpoints": {"kubeletEndpoint": {"Port": kubelet}},
+            },
         })
     }
 

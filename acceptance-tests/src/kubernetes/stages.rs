@@ -26,7 +26,7 @@ pub enum Script {
     ImagePullFailure,
     /// Killed for want of memory again and again: OOMKilled, CrashLoopBackOff.
     OutOfMemory,
-    /// Ends with status 1 and these last words again and again: CrashLoopBackOff.
+    /// Ends with status 1 and these last words, which are its log as well, again and again: CrashLoopBackOff.
     Crash(String),
 }
 

@@ -6,21 +6,15 @@
 mod signature;
 
 use self::signature::{Presigned, Secret};
+use crate::kubernetes::server::Server;
 use anyhow::Result;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
-use hyper::{Request, Response, body::Incoming, service::service_fn};
-use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use std::{
     collections::BTreeMap,
-    convert::Infallible,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    thread::JoinHandle,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
-use tokio::{net::TcpListener, sync::oneshot, task::JoinSet};
 
 /// What EKS takes: a token is good for a quarter of an hour after it was signed, whatever it says itself.
 pub(super) const EKS_LIFETIME: Duration = Duration::from_mins(15);
@@ -30,10 +24,8 @@ pub(super) const EKS_LIFETIME: Duration = Duration::from_mins(15);
 /// The API server remembers an accepted token for about ten seconds and does not ask again.
 #[derive(Debug)]
 pub struct TokenRules {
-    url: String,
+    server: Server,
     state: Arc<Mutex<State>>,
-    stop: Option<oneshot::Sender<()>>,
-    thread: Option<JoinHandle<()>>,
 }
 
 /// A token as a good client signs it for a cluster, this long ago, with the emulator's usual key.
@@ -74,21 +66,17 @@ impl TokenRules {
             accepted: 0,
             refusals: Vec::new(),
         }));
-        let listener = std::net::TcpListener::bind(("127.0.0.1", 0))?;
-        listener.set_nonblocking(true)?;
-        let url = format!("http://{}", listener.local_addr()?);
-        let (stop, stopped) = oneshot::channel();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let serving = Arc::clone(&state);
-        let thread = std::thread::Builder::new().name("token-webhook".to_owned()).spawn(move || {
-            runtime.block_on(serve(listener, serving, stopped));
+        let judging = Arc::clone(&state);
+        let server = Server::start("token-webhook", None, move |question| {
+            let asked = serde_json::from_slice(&question.body).unwrap_or_default();
+            ("application/json", lock(&judging).answer(&asked, now()).to_string())
         })?;
-        Ok(Self { url, state, stop: Some(stop), thread: Some(thread) })
+        Ok(Self { server, state })
     }
 
     /// Where the webhook listens.
-    pub(super) fn url(&self) -> &str {
-        &self.url
+    pub(super) fn url(&self) -> String {
+        format!("http://{}", self.server.address())
     }
 
     /// Accept only tokens that were signed for this cluster.
@@ -123,16 +111,6 @@ impl TokenRules {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         lock(&self.state)
-    }
-}
-
-impl Drop for TokenRules {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            // A webhook that panicked has shown itself as refused tokens.
-            let _ = thread.join();
-        }
     }
 }
 
@@ -175,34 +153,6 @@ impl State {
 /// A panic elsewhere does not make the state wrong.
 fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-async fn serve(listener: std::net::TcpListener, state: Arc<Mutex<State>>, mut stopped: oneshot::Receiver<()>) {
-    let Ok(listener) = TcpListener::from_std(listener) else {
-        return;
-    };
-    let mut connections = JoinSet::new();
-    loop {
-        tokio::select! {
-            _ = &mut stopped => return,
-            accepted = listener.accept() => if let Ok((stream, _)) = accepted {
-                let state = Arc::clone(&state);
-                let service = service_fn(move |request| review(request, Arc::clone(&state)));
-                let server = hyper::server::conn::http1::Builder::new();
-                connections.spawn(server.serve_connection(TokioIo::new(stream), service));
-            },
-        }
-    }
-}
-
-async fn review(request: Request<Incoming>, state: Arc<Mutex<State>>) -> Result<Response<Full<Bytes>>, Infallible> {
-    let body = request.into_body().collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
-    let asked = serde_json::from_slice(&body).unwrap_or_default();
-    let answer = lock(&state).answer(&asked, now()).to_string();
-    let mut response = Response::new(Full::new(Bytes::from(answer)));
-    let json = hyper::header::HeaderValue::from_static("application/json");
-    response.headers_mut().insert(hyper::header::CONTENT_TYPE, json);
-    Ok(response)
 }
 
 #[cfg(test)]
