@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    fmt::Write,
     fs,
     path::{Path, PathBuf},
 };
@@ -11,6 +12,25 @@ use tf_provider::docs::Reference;
 
 /// The folders that hold nothing but generated pages.
 const GENERATED: [&str; 3] = ["resources", "data-sources", "functions"];
+
+/// What stands above the actions.
+const PERMISSIONS: &str = "\
+---
+page_title: \"Permissions\"
+subcategory: \"\"
+description: |-
+  The IAM actions that the provider uses, by the kind of object.
+---
+
+# Permissions
+
+The `components` of a resource tell which kinds of objects it is made of.
+For each kind, the credentials need the actions below.
+`data.mlplat_cluster` needs `eks:DescribeCluster`.
+A pool passes the role of its nodes to EKS, which needs `iam:PassRole` on that role.
+
+## Actions by kind
+";
 
 #[test]
 fn the_reference_is_what_the_schemas_say() {
@@ -39,7 +59,18 @@ fn pages() -> BTreeMap<String, String> {
         subcategory: &subcategory,
         example: &|path| fs::read_to_string(examples.join(path)).ok(),
     };
-    reference.pages()
+    let mut pages = reference.pages();
+    pages.insert("guides/permissions.md".to_owned(), permissions());
+    pages
+}
+
+// The IAM actions that the drivers name themselves.
+fn permissions() -> String {
+    let mut page = PERMISSIONS.to_owned();
+    for (kind, actions) in mlplat::drivers::aws::actions() {
+        let _ = write!(page, "\n### `{kind}`\n\n```text\n{}\n```\n", actions.join("\n"));
+    }
+    page
 }
 
 // The groups of the navigation; a type that is in none stands at the top.
