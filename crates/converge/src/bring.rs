@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use self::record::is_seen;
 use crate::{
-    AnyCreation, Document, During, Entry, Fault, FaultClass, Health, Key, Node, Ownership, Readiness,
+    AnyCreation, Cx, Document, During, Entry, Fault, FaultClass, Health, Key, Node, Readiness,
     compare::changed,
     decide::{Case, Deed, Refusal, Update, decide, foreign, stranger},
     look::{Sight, look},
@@ -141,7 +141,7 @@ impl<'a> Bring<'a> {
             token: token(run.owner, &self.object.key, &spec),
             previous: sight.other.as_ref(),
         };
-        let outcome = self.object.driver.create(run.cx, &spec, creation).await;
+        let outcome = self.object.driver.create(&self.cx(), &spec, creation).await;
         self.object.work.wrote(&self.object.key);
         match outcome {
             Ok(()) => self.done(sight, &spec).await,
@@ -158,12 +158,17 @@ impl<'a> Bring<'a> {
         }
     }
 
+    // Of a write, which may need the object's secrets.
+    fn cx(&self) -> Cx {
+        self.object.work.run.cx.with_secrets(&self.node.secrets)
+    }
+
     async fn update(&mut self, sight: Sight, update: Update) -> Result<Sight, Stop> {
         self.object.may_write(During::Update)?;
         let spec = self.spec(&sight);
         self.begin(&sight, &spec);
         let Some(found) = sight.found.as_ref() else { return Ok(sight) };
-        let outcome = self.object.driver.update(self.object.work.run.cx, &spec, &update.changes, found).await;
+        let outcome = self.object.driver.update(&self.cx(), &spec, &update.changes, found).await;
         self.object.work.wrote(&self.object.key);
         match outcome {
             Ok(()) => {
@@ -219,7 +224,7 @@ impl<'a> Bring<'a> {
             return Ok(Err(Sight { found, ..sight }));
         }
         self.take_up(&sight, &spec);
-        let is_unmarked = found.ownership == Ownership::Unmarked;
+        let is_unmarked = found.ownership.is_unmarked();
         self.change(|entry| {
             entry.document = spec;
             entry.outputs.clone_from(&found.outputs);

@@ -1,7 +1,7 @@
 //! What a run carries along: cancellation, deadline, clock, locks and progress.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     fmt,
     future::Future,
     sync::{Arc, Mutex, PoisonError},
@@ -38,7 +38,12 @@ pub struct Cx {
     /// When waiting ends; none: never.
     pub deadline: Option<Instant>,
     locks: Arc<Mutex<HashMap<String, Lock>>>,
+    secrets: Secrets,
 }
+
+/// Values that an object needs and that no document may hold: not in state, plan, record or log.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Secrets(Arc<BTreeMap<&'static str, String>>);
 
 // === impl Clock ===
 
@@ -64,7 +69,7 @@ impl Default for Cx {
 impl Cx {
     /// A context without deadline.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { cancel: CancellationToken::new(), clock, deadline: None, locks: Arc::default() }
+        Self { cancel: CancellationToken::new(), clock, deadline: None, locks: Arc::default(), secrets: Secrets::default() }
     }
 
     /// The same context, whose waits end after `limit`.
@@ -77,6 +82,17 @@ impl Cx {
     #[must_use]
     pub fn cancelled_by(&self, cancel: CancellationToken) -> Self {
         Self { cancel, ..self.clone() }
+    }
+
+    /// The same context for one object, with the secrets it needs.
+    #[must_use]
+    pub fn with_secrets(&self, secrets: &Secrets) -> Self {
+        Self { secrets: secrets.clone(), ..self.clone() }
+    }
+
+    /// A secret of the object that is being written; none while observing.
+    pub fn secret(&self, name: &str) -> Option<&str> {
+        self.secrets.0.get(name).map(String::as_str)
     }
 
     /// Waits, unless the run is cancelled or its deadline comes first.
@@ -113,6 +129,20 @@ impl Cx {
             () = self.cancel.cancelled() => Err(cancelled()),
             guard = lock.lock_owned() => Ok(guard),
         }
+    }
+}
+
+// === impl Secrets ===
+
+impl Secrets {
+    pub(crate) fn insert(&mut self, name: &'static str, secret: String) {
+        Arc::make_mut(&mut self.0).insert(name, secret);
+    }
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(sensitive)")
     }
 }
 

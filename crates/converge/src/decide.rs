@@ -87,7 +87,7 @@ pub(crate) fn decide(case: &Case<'_>) -> Result<Deed, Refusal> {
 /// Whose an object is, if it is not ours. Without a record, an object that carries no mark is a stranger's.
 pub(crate) fn stranger(owner: &Owner, is_recorded: bool, ownership: &Ownership) -> Option<String> {
     match ownership {
-        Ownership::Inherited => None,
+        Ownership::Inherited | Ownership::Adoptable => None,
         Ownership::Marked(mark) if mark == owner => None,
         Ownership::Marked(mark) => Some(format!("belongs to {mark}")),
         Ownership::Unmarked if is_recorded => None,
@@ -119,7 +119,7 @@ fn renewal(case: &Case<'_>, is_broken: bool) -> Option<Deed> {
 }
 
 fn update(case: &Case<'_>, found: &Found, differences: &[Difference]) -> Option<Update> {
-    let owner_missing = found.ownership == Ownership::Unmarked;
+    let owner_missing = found.ownership.is_unmarked();
     let mut cures: BTreeSet<_> = differences.iter().map(|difference| difference.field.clone()).collect();
     if owner_missing {
         cures.insert(String::new());

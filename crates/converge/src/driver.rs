@@ -70,6 +70,8 @@ pub enum Ownership {
     Marked(Owner),
     /// It could carry a mark and carries none.
     Unmarked,
+    /// It carries none, and the spec says that such an object may be taken over.
+    Adoptable,
     /// It is part of another object, whose mark counts.
     Inherited,
 }
@@ -353,6 +355,15 @@ fn write<T: Serialize>(facts: KindFacts, value: &T) -> Result<Document, Fault> {
 fn misfit(facts: KindFacts, error: &serde_json::Error) -> Fault {
     Fault::new(FaultClass::Bug, facts.noun, format!("the document of a {} does not fit: {error}", facts.noun))
         .advise("Report this with the text above; it is always a problem with the provider.")
+}
+
+// === impl Ownership ===
+
+impl Ownership {
+    /// Whether a mark is missing that could be there.
+    pub fn is_unmarked(&self) -> bool {
+        matches!(self, Self::Unmarked | Self::Adoptable)
+    }
 }
 
 // === impl Finding ===

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 use value::{AttributePath, Field, Pending, Value, is_pending};
 
-use crate::{Component, Document, Draft, Key, KindFacts, Output};
+use crate::{Component, Document, Draft, Key, KindFacts, Output, Secrets};
 
 /// The wanted objects of one resource.
 #[derive(Debug, Default)]
@@ -32,6 +32,8 @@ pub struct Node {
     pub fields: BTreeMap<&'static str, Field>,
     /// The objects it needs.
     pub after: BTreeSet<Key>,
+    /// What it needs and no document may hold.
+    pub secrets: Secrets,
 }
 
 /// A wanted object that others can refer to.
@@ -55,7 +57,7 @@ impl Graph {
         let key = key.into();
         let fields: BTreeMap<_, _> = draft.fields().into_iter().collect();
         let after = fields.values().flat_map(|field| field.sources.iter().cloned()).collect();
-        self.nodes.insert(key.clone(), Node { facts: D::Of::FACTS, fields, after });
+        self.nodes.insert(key.clone(), Node { facts: D::Of::FACTS, fields, after, secrets: Secrets::default() });
         Handle { outputs: self.known_outputs.get(&key).cloned(), key, component: PhantomData }
     }
 
@@ -63,6 +65,14 @@ impl Graph {
     pub fn after<L: Component, E: Component>(&mut self, later: &Handle<L>, earlier: &Handle<E>) {
         if let Some(node) = self.nodes.get_mut(&later.key) {
             node.after.insert(earlier.key.clone());
+        }
+    }
+
+    /// Gives an object a secret, which its driver asks for by name when it writes (`Cx::secret`). A document holds
+    /// only what tells one secret from another, such as a version that the user counts up.
+    pub fn secret<C: Component>(&mut self, of: &Handle<C>, name: &'static str, secret: &Value<String>) {
+        if let (Some(node), Some(secret)) = (self.nodes.get_mut(&of.key), secret.get()) {
+            node.secrets.insert(name, secret.clone());
         }
     }
 

@@ -28,7 +28,7 @@ mod token;
 mod work;
 
 pub use component::{Component, Draft, KindFacts, Output, Outputs};
-pub use cx::{Clock, Cx, SystemClock};
+pub use cx::{Clock, Cx, Secrets, SystemClock};
 pub use driver::{
     AnyChanges, AnyCreation, AnyDriver, Changes, Creation, Driver, Drivers, Finding, Found, Observed, Ownership,
     Readiness, Severity,

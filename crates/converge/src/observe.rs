@@ -118,7 +118,7 @@ impl Looker<'_> {
             return;
         }
         entry.outputs.clone_from(&found.outputs);
-        entry.imported &= found.ownership == Ownership::Unmarked;
+        entry.imported &= found.ownership.is_unmarked();
         let differences = match self.drivers.get(&entry.kind) {
             Ok(driver) => differences(&driver.facts(), &entry.document, &entry.document, &found.document),
             Err(_) => Vec::new(),
@@ -178,7 +178,7 @@ impl Looker<'_> {
     // The record of an object found without one.
     fn adopted(&self, node: &Node, found: &Found, slot: Option<&str>) -> Entry {
         let document = in_slot(&ours_of(node, &found.document), slot);
-        let imported = found.ownership == Ownership::Unmarked;
+        let imported = found.ownership.is_unmarked();
         let mut entry = Entry {
             kind: node.facts.kind.to_owned(),
             document,
@@ -223,7 +223,7 @@ fn health(entry: &Entry, found: &Found, differences: &[Difference]) -> Health {
     match &found.readiness {
         Readiness::Broken(reasons) => Health::Broken(reasons.clone()),
         _ if !differences.is_empty() => Health::Drifted(differences.to_vec()),
-        _ if found.ownership == Ownership::Unmarked && !entry.imported => Health::Unmarked,
+        _ if found.ownership.is_unmarked() && !entry.imported => Health::Unmarked,
         Readiness::Waiting(state) => Health::Waiting(state.clone()),
         Readiness::Ready => Health::Ready,
     }
