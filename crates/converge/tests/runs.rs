@@ -5,7 +5,7 @@ mod example;
 use std::collections::BTreeMap;
 
 use converge::{
-    Converged, Cx, Document, Drivers, FaultClass, Health, Ledger, Owner, Run, Source, converge, inspect, plan,
+    Converged, Cx, Document, Drivers, FaultClass, Health, Ledger, Owner, Run, Source, converge, destroy, inspect, plan,
     testing::{FakeCloud, InstantClock, When},
 };
 use example::{KINDS, Pool, cloud, owner};
@@ -163,6 +163,19 @@ async fn the_old_group_goes_when_all_that_comes_after_the_new_one_is_done() {
     tags.create group:gpu/b
     group.delete gpu
     ");
+}
+
+#[tokio::test]
+async fn a_second_group_that_the_record_does_not_know_of_is_deleted_with_the_first() {
+    let made = Made::new().await;
+    let outcome = made.converge(&Pool { zones: zones("c"), ..Pool::default() }).await;
+    assert!(outcome.failures.is_empty(), "{:?}", outcome.failures);
+    // The record from before the roll, as a run that was cut off leaves it.
+    let (owner, ledger) = (owner(), made.ledger.clone());
+    let run = Run { drivers: &made.drivers, cx: &made.cx, owner: &owner, record: &|_| () };
+    let destroyed = destroy(&run, ledger).await;
+    assert!(destroyed.failures.is_empty() && destroyed.ledger.is_empty());
+    assert_eq!(made.cloud.objects(), []);
 }
 
 #[tokio::test]
