@@ -6,7 +6,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use acceptance_tests::{Sandbox, Terraform, Workspace, command, emulator};
+use acceptance_tests::{Sandbox, Terraform, Workspace, account, command};
 use anyhow::{Context, Result};
 
 use super::{Figure, Subject, proc_status};
@@ -26,7 +26,7 @@ impl Debugged {
     pub(super) fn start(provider: &Path, endpoint: &str) -> Result<Self> {
         let mut child = Command::new(provider)
             .arg("--debug")
-            .envs(emulator::environment(endpoint))
+            .envs(account::environment(endpoint))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -69,7 +69,8 @@ fn profile(arguments: &[String]) -> Result<String> {
 
 fn text(table: &[Figure]) -> String {
     let width = |column: fn(&Figure) -> &str| table.iter().map(|row| column(row).chars().count()).max().unwrap_or(0);
-    let (what, value, target) = (width(|row| &row.what), width(|row| &row.value), width(|row| &row.target).max(6));
+    let (what, value, target) =
+        (width(|row| &row.what).max(6), width(|row| &row.value).max(5), width(|row| &row.target).max(6));
     let header = format!("{:what$}  {:>value$}  {:>target$}\n", "figure", "value", "target");
     let line = |row: &Figure| {
         let verdict = match row.is_met {
