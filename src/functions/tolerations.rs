@@ -56,9 +56,8 @@ impl Function for Tolerations {
     }
 
     fn call(&self, arguments: Vec<Cty>) -> Result<Cty, FunctionError> {
-        let taints = match arguments.first().map(plain) {
-            Some(Cty::List(items) | Cty::Set(items)) => items,
-            _ => return Err(fault(0, "It is no list of taints. Write [{ key = \"…\", effect = \"NoSchedule\" }].")),
+        let Some(Cty::List(taints) | Cty::Set(taints)) = arguments.first().map(plain) else {
+            return Err(fault(0, "It is no list of taints. Write [{ key = \"…\", effect = \"NoSchedule\" }]."));
         };
         taints.iter().map(toleration).collect::<Result<_, _>>().map(Cty::List)
     }

@@ -6,6 +6,8 @@ pub mod gpu_pool;
 pub mod model_bucket;
 
 mod arn;
+#[cfg(test)]
+mod laws;
 mod names;
 mod tags;
 #[cfg(test)]

@@ -2,12 +2,16 @@
 
 use std::{collections::BTreeMap, fmt::Write};
 
-use converge::{Document, Graph};
-use serde_json::Value as Json;
+use converge::{
+    Component, Document, Graph, KindFacts, Ledger, Owner, Run,
+    testing::{FakeCloud, InstantClock},
+};
+use serde_json::{Value as Json, json};
+use sha2::{Digest, Sha256};
 use tf_provider::{Attributes, Cty, Decoder, Diagnostics, Schema, Severity, from_document};
-use value::{AttributePath, Back};
+use value::AttributePath;
 
-use crate::{composite::Composite, settings::Settings};
+use crate::{components::aws, composite::Composite, settings::Settings};
 
 /// The resource that a configuration in document form gives. A JSON text `"(unknown)"` at an attribute's place is
 /// an unknown value.
@@ -105,30 +109,88 @@ pub(super) fn complaints<C: Composite>(config: &Json) -> Vec<String> {
         .collect()
 }
 
-/// What the objects that `config` wants say of the attributes when they are found as they are wanted, by an import
-/// that knows `identity` alone. As the engine does, expands again until nothing new is said.
-pub(super) fn imported<C: Composite>(config: &Json, identity: &Json) -> BTreeMap<String, Json> {
-    let (_, wanted) = expanded::<C>(config, BTreeMap::new());
+/// The kinds that resources are made of.
+pub(super) const KINDS: &[KindFacts] = &[
+    aws::AutoscalingTags::FACTS,
+    aws::Bucket::FACTS,
+    aws::BucketEncryption::FACTS,
+    aws::BucketLifecycle::FACTS,
+    aws::BucketOwnershipControls::FACTS,
+    aws::BucketPolicy::FACTS,
+    aws::BucketPublicAccessBlock::FACTS,
+    aws::BucketVersioning::FACTS,
+    aws::IamRole::FACTS,
+    aws::LaunchTemplate::FACTS,
+    aws::NodeGroup::FACTS,
+];
+
+/// A cloud that tells of objects what AWS tells.
+pub(super) fn cloud() -> FakeCloud {
+    let text =
+        |document: &Document, field: &str| document.get(field).and_then(Json::as_str).unwrap_or_default().to_owned();
+    FakeCloud::new()
+        .with_outputs(aws::IamRole::FACTS.kind, move |role| {
+            object(json!({ "arn": format!("arn:aws:iam::123456789012:role/{}", text(role, "name")) }))
+        })
+        .with_outputs(aws::LaunchTemplate::FACTS.kind, |template| {
+            // Another content is another version.
+            let content: Document =
+                template.iter().filter(|(name, _)| *name != "tags").map(|(k, v)| (k.clone(), v.clone())).collect();
+            object(json!({ "version": format!("{:x}", Sha256::digest(Json::Object(content).to_string())) }))
+        })
+        .with_outputs(aws::NodeGroup::FACTS.kind, move |group| {
+            // The laws do not tell one slot from the other, by this suffix.
+            let slot = if group.contains_key("slot") { "/b" } else { "" };
+            let scaling_group = format!("eks-{}{slot}", text(group, "name"));
+            object(json!({
+                "status": "ACTIVE",
+                "live_size": group.get("initial"),
+                "autoscaling_group_names": [&scaling_group],
+                // By this the cloud knows what goes with the group.
+                "scaling_group": scaling_group,
+            }))
+        })
+        .with_outputs(aws::Bucket::FACTS.kind, move |bucket| {
+            let domain_name = format!("{}.s3.us-east-1.amazonaws.com", text(bucket, "name"));
+            object(json!({ "region": "us-east-1", "domain_name": domain_name }))
+        })
+        .slow(1)
+}
+
+fn object(value: Json) -> Document {
+    if let Json::Object(object) = value { object } else { Document::new() }
+}
+
+/// The mark of the resource in [`cloud`].
+pub(super) fn owner() -> Owner {
+    Owner("mlplat/test".to_owned())
+}
+
+/// What an import that knows `identity` alone says of the attributes of what `config` made. As the bridge does, looks
+/// again until nothing new is said.
+pub(super) async fn imported<C: Composite>(config: &Json, identity: &Json) -> BTreeMap<String, Json> {
+    let (cx, cloud, owner) = (InstantClock::cx(), cloud(), owner());
+    let drivers = cloud.drivers(KINDS);
+    let source = |outputs| expanded::<C>(config, outputs).1;
+    let run = Run { drivers: &drivers, cx: &cx, owner: &owner, record: &|_| {} };
+    let made = converge::converge(&run, &source, Ledger::default()).await;
+    assert!(made.failures.is_empty(), "{:?}", made.failures);
     let mut said: BTreeMap<AttributePath, Json> = BTreeMap::new();
-    loop {
+    let mut outputs = BTreeMap::new();
+    for round in 0.. {
         let mut resource: C = stub(&with_attributes(identity, &said));
-        let mut graph = Graph::default();
+        let mut graph = Graph::new(outputs);
         resource.expand(&settings(), &mut graph);
+        let inspection = converge::inspect(&drivers, &cx, &owner, &graph, None).await.expect("no faults are due");
+        outputs = inspection.ledger.entries.into_iter().map(|(key, entry)| (key, entry.outputs)).collect();
         let before = said.clone();
-        for (key, node) in graph.nodes() {
-            let Some(found) = wanted.nodes().get(key).map(converge::Node::known_document) else { continue };
-            for (name, field) in &node.fields {
-                for mirror in &field.mirrors {
-                    if let Back::Is(value) = mirror.back(found.get(*name).unwrap_or(&Json::Null)) {
-                        said.insert(mirror.path.clone(), value);
-                    }
-                }
-            }
+        said.extend(inspection.write_backs.into_iter().map(|one| (one.path, one.value)));
+        if said == before && round > 0 {
+            break;
         }
-        if said == before {
-            return said.into_iter().map(|(path, value)| (path.to_string(), value)).collect();
-        }
+        assert!(round < 4, "an import does not come to rest: {said:?}");
     }
+    said.into_iter().map(|(path, value)| (path.to_string(), value)).collect()
 }
 
 fn with_attributes(identity: &Json, said: &BTreeMap<AttributePath, Json>) -> Json {

@@ -6,7 +6,7 @@ use value::{AttributePath, Value};
 use super::{
     GpuPool,
     attributes::{CapacityType, Purpose, Scaler},
-    hardware::Hardware,
+    hardware::{Hardware, Request},
     marks, outputs,
 };
 use crate::catalog::{
@@ -18,7 +18,7 @@ const MOST_TYPES: usize = 20;
 
 pub(super) fn check(pool: &GpuPool, complaints: &mut Diagnostics) {
     check_choice(pool, complaints);
-    let requested = marks::request(pool).map(|request| request.instance_types());
+    let requested = marks::request(pool).map(Request::instance_types);
     // Where to show what is wrong with the types: on the attribute that they come from.
     let types = if pool.instance_types.is_null() { requested } else { pool.instance_types.clone() };
     let Some(names) = types.get() else { return };

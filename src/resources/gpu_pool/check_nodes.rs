@@ -1,6 +1,6 @@
 //! Whether Kubernetes and EKS would take the labels and taints of a pool.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tf_provider::Diagnostics;
 
@@ -86,7 +86,7 @@ fn check_told(pool: &GpuPool, complaints: &mut Diagnostics) {
              not make an empty pool grow.\n\nUse a shorter key.",
         );
     }
-    let told = pool.labels.get().map_or(0, |labels| labels.len()) + pool.taints.get().map_or(0, BTreeSet::len);
+    let told = pool.labels.get().map_or(0, BTreeMap::len) + pool.taints.get().map_or(0, BTreeSet::len);
     if told > MOST_TOLD {
         complaints.error(
             &pool.labels,

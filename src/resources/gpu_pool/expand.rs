@@ -9,7 +9,7 @@ use value::{Back, Value};
 use super::{
     GpuPool,
     attributes::{CapacityType, Purpose, Scaler},
-    hardware::Hardware,
+    hardware::{Hardware, Request},
     marks, nodes, outputs,
 };
 use crate::{
@@ -79,7 +79,7 @@ fn fill_in_defaults(pool: &mut GpuPool) -> Value<Hardware> {
     pool.node_repair.default_to(true);
     pool.labels.default_to(Tags::new());
     pool.tags.default_to(Tags::new());
-    pool.instance_types.default_to_value(marks::request(pool).map(|request| request.instance_types()));
+    pool.instance_types.default_to_value(marks::request(pool).map(Request::instance_types));
     fill_in(&mut pool.capacity, |capacity| capacity.kind.default_to(CapacityType::OnDemand));
     fill_in(&mut pool.image, |image| image.family.default_to(ImageFamily::Al2023.name().to_owned()));
     let disk_gib = pool.purpose.map(|purpose| if *purpose == Purpose::Training { 500 } else { 200 });
@@ -101,10 +101,12 @@ fn fill_in_defaults(pool: &mut GpuPool) -> Value<Hardware> {
 
 // `mlplat-<cluster>-<pool>`, within the limit.
 fn derived_name(pool: &GpuPool, limit: usize) -> Value<String> {
-    pool.cluster.with(&pool.name, |cluster, name| {
-        let (cluster, name) = (cluster.map_or("", String::as_str), name.map_or("", String::as_str));
-        names::fitted(&format!("mlplat-{cluster}-{name}"), limit)
-    })
+    named(pool, |cluster, name| names::fitted(&format!("mlplat-{cluster}-{name}"), limit))
+}
+
+fn named(pool: &GpuPool, text: impl FnOnce(&str, &str) -> String) -> Value<String> {
+    pool.cluster
+        .with(&pool.name, |cluster, name| text(cluster.map_or("", String::as_str), name.map_or("", String::as_str)))
 }
 
 // A role of the derived name is ours, however the attribute came by its ARN: a state has it there too, and an import
@@ -124,10 +126,7 @@ fn add_role(pool: &mut GpuPool, settings: &Settings, parts: &Parts, graph: &mut 
         "node_role",
         IamRoleDraft {
             name,
-            description: pool.cluster.with(&pool.name, |cluster, name| {
-                let (cluster, name) = (cluster.map_or("", String::as_str), name.map_or("", String::as_str));
-                format!("Nodes of the pool {name} in the EKS cluster {cluster}")
-            }),
+            description: named(pool, |cluster, name| format!("Nodes of the pool {name} in the EKS cluster {cluster}")),
             trust_policy: partition.map(|partition| trust_policy(partition)).blamed_on(&pool.node_role_arn),
             managed_policy_arns: partition.map(|partition| policy_arns(partition)).blamed_on(&pool.node_role_arn),
             tags: parts.tags.clone(),

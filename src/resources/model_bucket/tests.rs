@@ -150,24 +150,24 @@ fn an_unknown_value_makes_only_its_object_wait() {
     assert!(graph.unshaped().is_none());
 }
 
-#[test]
-fn an_import_of_what_was_created_says_what_was_configured() {
+#[tokio::test]
+async fn an_import_of_what_was_created_says_what_was_configured() {
     let mut config = whole();
     config["versioning"] = json!(false);
     config["kms_key_arn"] = json!("arn:aws:kms:us-east-1:123456789012:key/0a1b");
     config["noncurrent_expire_after_days"] = json!(60);
     config["abort_incomplete_uploads_after_days"] = json!(3);
     config["allow_destroy_with_data"] = json!(true);
-    let said = imported::<ModelBucket>(&config, &json!({ "name": "acme-ml-models-prod" }));
+    let said = imported::<ModelBucket>(&config, &json!({ "name": "acme-ml-models-prod" })).await;
     for (name, value) in config.as_object().expect("an object") {
         assert_eq!(said.get(name), Some(value), "{name}");
     }
 }
 
-#[test]
-fn without_protection_the_days_of_old_versions_come_back_from_the_rules() {
+#[tokio::test]
+async fn without_protection_the_days_of_old_versions_come_back_from_the_rules() {
     let config = json!({ "name": "acme", "noncurrent_expire_after_days": 14 });
-    let said = imported::<ModelBucket>(&config, &json!({ "name": "acme" }));
+    let said = imported::<ModelBucket>(&config, &json!({ "name": "acme" })).await;
     assert_eq!(said.get("noncurrent_expire_after_days"), Some(&json!(14)));
     assert_eq!(said.get("retention"), Some(&json!([])));
     assert_eq!(said.get("tags"), Some(&json!({})));

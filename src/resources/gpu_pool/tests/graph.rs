@@ -309,8 +309,8 @@ fn what_the_pool_has_and_costs_is_computed() {
     assert_eq!(selector.get("mlplat.io/pool").map(String::as_str), Some("gpu"));
 }
 
-fn check_import(config: &Json) {
-    let said = imported::<GpuPool>(config, &json!({ "cluster": config["cluster"], "name": config["name"] }));
+async fn check_import(config: &Json) {
+    let said = imported::<GpuPool>(config, &json!({ "cluster": config["cluster"], "name": config["name"] })).await;
     let flat = |name: &str| said.get(name).cloned();
     for (name, value) in config.as_object().expect("an object") {
         match value.as_object().filter(|_| flat(name).is_none()) {
@@ -322,20 +322,21 @@ fn check_import(config: &Json) {
     }
 }
 
-#[test]
-fn an_import_of_what_was_created_says_what_was_configured() {
-    check_import(&whole());
-    check_import(&config(json!({ "instance_types": ["g5.xlarge", "g5.2xlarge"], "labels": {}, "tags": {} })));
+#[tokio::test]
+async fn an_import_of_what_was_created_says_what_was_configured() {
+    check_import(&whole()).await;
+    check_import(&config(json!({ "instance_types": ["g5.xlarge", "g5.2xlarge"], "labels": {}, "tags": {} }))).await;
     check_import(&config(json!({
         "instance_types": null,
         "accelerator": { "product": "L4", "count": 1, "memory_gib_min": 20.0 },
         "taints": [],
-    })));
+    })))
+    .await;
 }
 
-#[test]
-fn an_import_does_not_take_our_role_or_the_newest_image_for_the_users() {
-    let said = imported::<GpuPool>(&config(json!({})), &json!({ "cluster": "ml-prod", "name": "gpu" }));
+#[tokio::test]
+async fn an_import_does_not_take_our_role_or_the_newest_image_for_the_users() {
+    let said = imported::<GpuPool>(&config(json!({})), &json!({ "cluster": "ml-prod", "name": "gpu" })).await;
     assert_eq!(said.get("node_role_arn"), None);
     assert_eq!(said.get("image.release"), None);
     assert_eq!(said.get("size.initial"), None);

@@ -1,0 +1,101 @@
+//! The laws that every resource obeys, held against each with configurations that matter.
+
+use std::collections::BTreeMap;
+
+use converge::{
+    Document, Graph, Source,
+    testing::laws::{self, Case},
+};
+use serde_json::{Value as Json, json};
+
+use super::{
+    GpuPool, ModelBucket,
+    testing::{KINDS, cloud, expanded, owner},
+};
+use crate::composite::Composite;
+
+fn graph<C: Composite>(config: &Json) -> impl Fn(BTreeMap<String, Document>) -> Graph {
+    move |outputs| expanded::<C>(config, outputs).1
+}
+
+async fn made<C: Composite>(config: &Json) -> Result<(), String> {
+    let (source, cloud) = (graph::<C>(config), cloud());
+    laws::all(&Case { name: C::NOUN, source: &source, before: None, owner: owner(), kinds: KINDS, cloud: &cloud }).await
+}
+
+async fn changed<C: Composite>(before: &Json, after: &Json) -> Result<(), String> {
+    let (earlier, source, cloud) = (graph::<C>(before), graph::<C>(after), cloud());
+    let before: Source<'_> = &earlier;
+    let case =
+        Case { name: C::NOUN, source: &source, before: Some(before), owner: owner(), kinds: KINDS, cloud: &cloud };
+    laws::all(&case).await
+}
+
+fn bucket() -> Json {
+    json!({ "name": "acme-ml-models" })
+}
+
+fn full_bucket() -> Json {
+    json!({
+        "name": "acme-ml-models",
+        "kms_key_arn": "arn:aws:kms:us-east-1:123456789012:key/0a1b",
+        "retention": [{ "prefix": "checkpoints/", "expire_after_days": 30 }],
+        "protected_prefixes": ["models/"],
+        "readers": ["arn:aws:iam::123456789012:role/server"],
+        "tags": { "data": "public" },
+    })
+}
+
+fn pool() -> Json {
+    json!({
+        "cluster": "ml-prod",
+        "name": "gpu",
+        "instance_types": ["g5.xlarge"],
+        "subnet_ids": ["subnet-a", "subnet-b"],
+        // Of an object made again a changed `initial` would be another one.
+        "size": { "min": 1, "max": 4, "initial": 2 },
+        "taints": [{ "key": "a", "effect": "NO_SCHEDULE" }],
+    })
+}
+
+fn full_pool() -> Json {
+    let mut pool = pool();
+    pool["disk"] = json!({ "size_gib": 300, "iops": 6000 });
+    pool["size"] = json!({ "min": 2, "max": 6, "initial": 2 });
+    pool["labels"] = json!({ "node-type": "gpu" });
+    pool["tags"] = json!({ "data": "public" });
+    pool
+}
+
+#[tokio::test]
+async fn a_model_bucket_obeys_the_laws() -> Result<(), String> {
+    made::<ModelBucket>(&bucket()).await?;
+    changed::<ModelBucket>(&bucket(), &full_bucket()).await?;
+    changed::<ModelBucket>(&full_bucket(), &bucket()).await
+}
+
+#[tokio::test]
+async fn a_gpu_pool_obeys_the_laws() -> Result<(), String> {
+    made::<GpuPool>(&pool()).await
+}
+
+#[tokio::test]
+async fn a_gpu_pool_changed_in_place_obeys_the_laws() -> Result<(), String> {
+    changed::<GpuPool>(&pool(), &full_pool()).await
+}
+
+#[tokio::test]
+async fn a_gpu_pool_that_rolls_obeys_the_laws() -> Result<(), String> {
+    let mut rolled = full_pool();
+    rolled["instance_types"] = json!(["g6.xlarge"]);
+    rolled["image"] = json!({ "family": "bottlerocket" });
+    changed::<GpuPool>(&pool(), &rolled).await
+}
+
+#[tokio::test]
+async fn a_gpu_pool_that_gives_up_its_role_and_scaler_obeys_the_laws() -> Result<(), String> {
+    let mut lean = pool();
+    lean["scaler"] = json!("none");
+    lean["node_role_arn"] = json!("arn:aws:iam::123456789012:role/nodes");
+    changed::<GpuPool>(&pool(), &lean).await
+}
