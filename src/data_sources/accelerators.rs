@@ -202,7 +202,9 @@ mod tests {
 
     fn read(config: &[(&str, Cty)]) -> (Cty, Diagnostics) {
         let mut object = Accelerators.schema().block.null_object();
-        config.iter().for_each(|(name, value)| object.set(name, value.clone()));
+        for (name, value) in config {
+            object.set(name, value.clone());
+        }
         Accelerators.read(&RequestCx::default(), object).now_or_never().expect("it waits for nothing")
     }
 
@@ -216,7 +218,7 @@ mod tests {
     #[test]
     fn every_argument_narrows_the_list() {
         let l40s = ("product", Cty::from("L40S"));
-        assert_eq!(names(&[l40s.clone()]).first().map(String::as_str), Some("g6e.xlarge"));
+        assert_eq!(names(std::slice::from_ref(&l40s)).first().map(String::as_str), Some("g6e.xlarge"));
         assert_eq!(names(&[l40s, ("accelerator_count_min", Cty::from(8))]), ["g6e.48xlarge"]);
         assert!(
             names(&[("arch", Cty::from("arm64"))])

@@ -166,6 +166,25 @@ pub(super) fn owner() -> Owner {
     Owner("mlplat/test".to_owned())
 }
 
+/// What a look says of the attributes after somebody changed a field of an object that `config` made.
+pub(super) async fn drifted<C: Composite>(config: &Json, object: (&str, &str), field: &str, found: Json) -> String {
+    let (cx, cloud, owner) = (InstantClock::cx(), cloud(), owner());
+    let drivers = cloud.drivers(KINDS);
+    let source = |outputs| expanded::<C>(config, outputs).1;
+    let run = Run { drivers: &drivers, cx: &cx, owner: &owner, record: &|_| {} };
+    let made = converge::converge(&run, &source, Ledger::default()).await;
+    assert!(made.failures.is_empty(), "{:?}", made.failures);
+    cloud.alter(object.0, object.1, |object| {
+        object.document.insert(field.to_owned(), found);
+    });
+    let ledger = &made.ledger;
+    let outputs = ledger.entries.iter().map(|(key, entry)| (key.clone(), entry.outputs.clone())).collect();
+    let graph = source(outputs);
+    let inspection = converge::inspect(&drivers, &cx, &owner, &graph, Some(ledger)).await.expect("no faults are due");
+    let said = inspection.write_backs.iter().map(|one| format!("{} = {}", one.path, one.value));
+    said.collect::<Vec<_>>().join("\n")
+}
+
 /// What an import that knows `identity` alone says of the attributes of what `config` made. As the bridge does, looks
 /// again until nothing new is said.
 pub(super) async fn imported<C: Composite>(config: &Json, identity: &Json) -> BTreeMap<String, Json> {

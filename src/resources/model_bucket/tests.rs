@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use super::ModelBucket;
 use crate::{
     composite::Composite,
-    resources::testing::{complaints, decoded, expanded, imported, settings, text},
+    resources::testing::{complaints, decoded, drifted, expanded, imported, settings, text},
     settings::Settings,
 };
 
@@ -268,4 +268,21 @@ fn protection_without_versioning_is_warned_about() {
         json!({ "versioning": false, "protected_prefixes": ["models/"] }),
         &["warning at versioning: Without versioning, protected prefixes can still be overwritten"],
     );
+}
+
+#[tokio::test]
+async fn what_somebody_changed_is_told_of_the_attribute_where_it_can_be_read() {
+    let config = json!({ "name": "acme" });
+    let told = |kind: &'static str, field: &'static str, found| {
+        let config = config.clone();
+        async move { drifted::<ModelBucket>(&config, (kind, "acme"), field, found).await }
+    };
+    assert_eq!(told("aws_s3_bucket_versioning", "enabled", json!(false)).await, "versioning = false");
+    let theirs = json!([{ "id": "theirs", "enabled": true, "prefix": "", "expire_after_days": 1 }]);
+    assert_eq!(told("aws_s3_bucket_lifecycle", "rules", theirs).await, "");
+    let (_, graph) = expanded::<ModelBucket>(&config, BTreeMap::new());
+    let mut rules = graph.nodes()["lifecycle"].document()["rules"].clone();
+    rules[0]["noncurrent_expire_after_days"] = json!(3);
+    let told = told("aws_s3_bucket_lifecycle", "rules", rules).await;
+    assert!(told.contains("noncurrent_expire_after_days = 3"), "{told}");
 }

@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use super::config;
 use crate::resources::{
     GpuPool,
-    testing::{expanded, imported, text},
+    testing::{drifted, expanded, imported, text},
 };
 
 fn field(config: &Json, component: &str, field: &str) -> Json {
@@ -342,4 +342,22 @@ async fn an_import_does_not_take_our_role_or_the_newest_image_for_the_users() {
     assert_eq!(said.get("size.initial"), None);
     assert_eq!(said.get("labels"), Some(&json!({})));
     assert_eq!(said.get("tags"), Some(&json!({})));
+}
+
+#[tokio::test]
+async fn what_somebody_changed_is_told_of_the_attribute_and_of_no_other() {
+    let group = ("aws_eks_node_group", "ml-prod/gpu");
+    let told =
+        |field: &'static str, found| async move { drifted::<GpuPool>(&config(json!({})), group, field, found).await };
+    assert_eq!(told("max", json!(9)).await, "size.max = 9");
+    assert_eq!(told("initial", json!(3)).await, "");
+    assert_eq!(told("ami_type", json!("BOTTLEROCKET_x86_64_NVIDIA")).await, "image.family = \"bottlerocket\"");
+    assert_eq!(told("capacity_type", json!("SPOT")).await, "capacity.type = \"spot\"");
+    let (_, graph) = expanded::<GpuPool>(&config(json!({})), BTreeMap::new());
+    let mut labels = graph.nodes()["node_group"].document()["labels"].clone();
+    labels["theirs"] = json!("x");
+    assert_eq!(told("labels", labels).await, "labels = {\"theirs\":\"x\"}");
+    let mut tags = graph.nodes()["node_group"].document()["tags"].clone();
+    tags["theirs"] = json!("x");
+    assert_eq!(told("tags", tags).await, "");
 }
