@@ -66,14 +66,15 @@ impl Terraform {
         if let Some(set) = std::env::var_os("MLPLAT_TERRAFORM") {
             return Self::probe(Path::new(&set)).context("MLPLAT_TERRAFORM")?.new_enough();
         }
-        let mut too_old = Vec::new();
+        let mut unfit = Vec::new();
         for program in ["terraform", "tofu"].iter().filter_map(|name| on_path(name)) {
             match Self::probe(&program).and_then(Self::new_enough) {
                 Ok(core) => return Ok(core),
-                Err(error) => too_old.push(format!("{error:#}")),
+                Err(error) => unfit.push(format!("{error:#}")),
             }
         }
-        Self::build().with_context(|| too_old.join("; "))
+        let none = if unfit.is_empty() { "there is no terraform".to_owned() } else { unfit.join("; ") };
+        Self::build().context(none)
     }
 
     fn new_enough(self) -> Result<Self> {
@@ -84,10 +85,15 @@ impl Terraform {
     }
 
     fn probe(program: &Path) -> Result<Self> {
-        let answer = run(Command::new(program).args(["version", "-json"]).env("CHECKPOINT_DISABLE", "1"))?;
-        let document: serde_json::Value = serde_json::from_str(&answer)?;
+        // A user's broken configuration prints warnings into the answer.
+        let ask = |arguments: &[&str]| {
+            run(Command::new(program).args(arguments).env("CHECKPOINT_DISABLE", "1").env_remove("TF_CLI_CONFIG_FILE"))
+        };
+        let answer = ask(&["version", "-json"])?;
+        let document: serde_json::Value = serde_json::from_str(answer.trim_start())
+            .with_context(|| format!("{} does not tell its version as JSON", program.display()))?;
         let text = document["terraform_version"].as_str().context("no terraform_version in its answer")?;
-        let tofu = run(Command::new(program).arg("version").env("CHECKPOINT_DISABLE", "1"))?.starts_with("OpenTofu");
+        let tofu = ask(&["version"])?.trim_start().starts_with("OpenTofu");
         Ok(Self { program: program.to_owned(), version: parse_version(text)?, tofu })
     }
 
@@ -107,7 +113,7 @@ impl Terraform {
             fs::write(dir.join("go.sum"), GO_SUM)?;
             let flags = "-s -w -X github.com/opentofu/opentofu/version.dev=no";
             let mut build = Command::new(&go);
-            build.args(["build", "-trimpath", "-ldflags", flags, "-o", "tofu", PACKAGE]).current_dir(dir);
+            build.args(["build", "-ldflags", flags, "-o", "tofu", PACKAGE]).current_dir(dir);
             run(&mut build).map(drop)
         })?;
         Self::probe(&dir.join("tofu"))
