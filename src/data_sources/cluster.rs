@@ -29,6 +29,8 @@ pub struct ClusterFacts {
     pub subnet_ids: BTreeSet<String>,
     /// Id of the security group that EKS made for it.
     pub security_group_id: Option<String>,
+    /// Id of its VPC.
+    pub vpc_id: Option<String>,
     /// Whether EKS Auto Mode is on.
     pub auto_mode: bool,
 }
@@ -79,6 +81,9 @@ struct ClusterAttributes {
     /// Id of the security group that EKS made for the cluster and its nodes.
     #[attribute(computed)]
     security_group_id: Value<String>,
+    /// Id of the cluster's VPC.
+    #[attribute(computed)]
+    vpc_id: Value<String>,
     /// Whether EKS Auto Mode is on.
     #[attribute(computed)]
     auto_mode: Value<bool>,
@@ -146,6 +151,7 @@ impl ClusterAttributes {
         self.version = Value::known(facts.version);
         self.subnet_ids = Value::known(facts.subnet_ids);
         self.security_group_id = Value::from(facts.security_group_id);
+        self.vpc_id = Value::from(facts.vpc_id);
         self.auto_mode = Value::known(facts.auto_mode);
     }
 }
