@@ -6,4 +6,5 @@
 pub mod catalog;
 pub mod components;
 pub mod composite;
+pub mod drivers;
 pub mod settings;

@@ -4,6 +4,7 @@ mod autoscaling_tags;
 mod eks_node_group;
 mod iam_role;
 mod launch_template;
+pub mod policy;
 mod s3;
 
 pub use autoscaling_tags::{AutoscalingTags, AutoscalingTagsDraft};
