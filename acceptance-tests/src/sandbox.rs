@@ -3,6 +3,7 @@
 use crate::{
     account::{Account, Cluster},
     emulator::Emulator,
+    kubernetes::{ControlPlane, Crds, Node, Options},
     workspace::Workspace,
 };
 use anyhow::Result;
@@ -15,6 +16,7 @@ pub struct Sandbox {
     account: Account,
     emulator: Emulator,
     cluster: Cluster,
+    kubernetes: Option<ControlPlane>,
 }
 
 impl Sandbox {
@@ -23,7 +25,23 @@ impl Sandbox {
         let emulator = Emulator::start()?;
         let mut account = emulator.account_named("123456789012")?;
         let cluster = account.seed_cluster()?;
-        Ok(Self { account, emulator, cluster })
+        Ok(Self { account, emulator, cluster, kubernetes: None })
+    }
+
+    /// Let the cluster lead to a real Kubernetes API server with a node of eight GPUs and every custom resource; an
+    /// error says what this machine lacks for it.
+    pub fn add_kubernetes(&mut self) -> Result<&ControlPlane> {
+        let options = Options { cluster: self.cluster.name.clone(), crds: Crds::ALL.to_vec(), ..Options::default() };
+        let started = ControlPlane::start(&options)?;
+        started.add_node(&Node::with_gpus("gpu-1", 8))?;
+        started.add_node(&Node::new("system-1"))?;
+        self.account.lead_to_kubernetes(started.endpoint(), &started.ca_pem())?;
+        Ok(self.kubernetes.insert(started))
+    }
+
+    /// The control plane, if one was added.
+    pub fn kubernetes(&self) -> Option<&ControlPlane> {
+        self.kubernetes.as_ref()
     }
 
     /// The account.
@@ -48,6 +66,10 @@ impl Sandbox {
             format!("[{}]", self.cluster.subnet_ids.iter().map(|id| format!("\"{id}\"")).collect::<Vec<_>>().join(","));
         environment.insert("TF_VAR_cluster".to_owned(), self.cluster.name.clone());
         environment.insert("TF_VAR_subnet_ids".to_owned(), subnets);
+        if let Some(kubernetes) = &self.kubernetes {
+            let file = kubernetes.admin_kubeconfig().to_string_lossy().into_owned();
+            environment.insert("KUBECONFIG".to_owned(), file);
+        }
         environment
     }
 

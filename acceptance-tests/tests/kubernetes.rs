@@ -9,7 +9,7 @@ use base64::Engine;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 const MANAGER: &str = "kubernetes-tests";
 
 #[test]

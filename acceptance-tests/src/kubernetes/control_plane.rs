@@ -103,7 +103,7 @@ impl ControlPlane {
         processes.start("kube-apiserver", apiserver.args(&options.apiserver_flags))?;
         let identity = authority.client("mlplat-test", Some("system:masters"))?;
         let admin = Client::new(&endpoint, authority.certificate(), &Credential::Certificate(&identity))?;
-        await_ready(&mut processes, || is_ready(&admin))?;
+        await_ready(&mut processes, || Ok(is_ready(&admin)))?;
         processes.start(
             "kube-controller-manager",
             &mut flags::controller_manager(&programs.controller_manager, &ports, &files),
@@ -267,8 +267,8 @@ pub(super) fn await_ready(processes: &mut Processes, mut is_so: impl FnMut() -> 
 }
 
 /// Nobody listens at first; then some checks still fail.
-fn is_ready(client: &Client) -> Result<bool> {
-    Ok(client.send("GET", "/readyz", "", b"").is_ok_and(|reply| reply.status == 200))
+fn is_ready(client: &Client) -> bool {
+    client.send("GET", "/readyz", "", b"").is_ok_and(|reply| reply.status == 200)
 }
 
 /// Certificates, keys and kubeconfigs.

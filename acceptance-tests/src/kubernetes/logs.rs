@@ -57,5 +57,6 @@ fn answer(texts: &BTreeMap<String, String>, question: &Question) -> String {
     let lines: Vec<_> = text.lines().collect();
     let asked = query.split('&').find_map(|pair| pair.strip_prefix("tailLines=")?.parse().ok());
     let first = lines.len().saturating_sub(asked.unwrap_or(usize::MAX));
-    lines.get(first..).unwrap_or_default().iter().map(|line| format!("{line}\n")).collect()
+    let last = lines.get(first..).unwrap_or_default();
+    last.iter().flat_map(|line| [line, "\n"]).collect()
 }

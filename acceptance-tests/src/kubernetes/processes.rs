@@ -81,7 +81,8 @@ impl Processes {
 
     /// The ends of all logs, for an error that cannot be laid at one door.
     pub(super) fn tails(&self) -> String {
-        self.running.iter().map(|process| format!("--- {}\n{}\n", process.name, process.tail())).collect()
+        let tails: Vec<_> = self.running.iter().map(|one| format!("--- {}\n{}", one.name, one.tail())).collect();
+        tails.join("\n")
     }
 
     /// Their ids.

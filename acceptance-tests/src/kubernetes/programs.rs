@@ -1,5 +1,5 @@
 //! The programs of a control plane, kept in the cache: out of their official images where Docker answers on Linux,
-//! else built from their Go modules.
+//! else built from their Go modules. `MLPLAT_KUBERNETES_PROGRAMS` names a directory that has them already.
 //!
 //! Not `kind`: its API server runs in a container and could ask neither a token webhook nor a fault proxy on
 //! loopback, and it has no GPU nodes. The images hold the same static programs, and one way of starting is enough.
@@ -18,6 +18,9 @@ use std::{
 
 /// The version of Kubernetes that runs.
 pub const VERSION: &str = "v1.36.3";
+
+/// Names a directory with all programs, for machines that have them by other means.
+const READY_MADE: &str = "MLPLAT_KUBERNETES_PROGRAMS";
 
 /// Where the programs lie.
 #[derive(Clone, Debug)]
@@ -127,6 +130,9 @@ const KUEUE: Module = module! {
 impl Module {
     /// The directory with the module's programs.
     fn get(&self) -> Result<PathBuf> {
+        if let Some(dir) = std::env::var_os(READY_MADE) {
+            return Ok(dir.into());
+        }
         let pins = [self.go_mod, self.go_sum, self.main.unwrap_or(""), self.flags];
         let dir = cache::entry(self.name, self.what, &pins, |dir| {
             let bin = dir.join("bin");

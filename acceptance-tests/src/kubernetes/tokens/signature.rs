@@ -111,7 +111,7 @@ impl Presigned {
         let (_, scope) = self.scope()?;
         let canonical = hex(&Sha256::digest(self.canonical(cluster)));
         let text =
-            format!("AWS4-HMAC-SHA256\n{}\n{}/aws4_request\n{canonical}", self.value("X-Amz-Date")?, scope.join("/"),);
+            format!("AWS4-HMAC-SHA256\n{}\n{}/aws4_request\n{canonical}", self.value("X-Amz-Date")?, scope.join("/"));
         let start = format!("AWS4{secret}").into_bytes();
         let steps = scope.iter().map(String::as_str).chain(["aws4_request"]);
         let key = steps.fold(start, |key, step| hmac(&key, step.as_bytes()));
