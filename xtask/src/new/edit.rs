@@ -37,6 +37,13 @@ impl<'a> Checkout<'a> {
         self.write(path, &edited)
     }
 
+    /// Adds a name to the group of names that begins like this: `resources::{`.
+    pub(super) fn add_name(&mut self, path: &str, begins: &str, name: &str) -> Result<()> {
+        let text = fs::read_to_string(self.root.join(path)).with_context(|| format!("cannot read {path}"))?;
+        let edited = with_name(&text, begins, name).with_context(|| format!("in {path}"))?;
+        self.write(path, &edited)
+    }
+
     /// Puts a line at the end of a file, which is made if it is not there.
     pub(super) fn append(&mut self, path: &str, line: &str) -> Result<()> {
         let before = fs::read_to_string(self.root.join(path)).unwrap_or_default();
@@ -70,9 +77,25 @@ fn inserted(text: &str, begins: &str, line: &str) -> Result<String> {
     Ok(lines.join("\n") + "\n")
 }
 
+fn with_name(text: &str, begins: &str, name: &str) -> Result<String> {
+    let (before, rest) = text.split_once(begins).with_context(|| format!("there is no {begins:?}"))?;
+    let (group, after) = rest.split_once('}').context("the group has no end")?;
+    let mut names: Vec<&str> = group.split(',').map(str::trim).filter(|known| !known.is_empty()).collect();
+    names.push(name);
+    names.sort_unstable();
+    Ok(format!("{before}{begins}{}}}{after}", names.join(", ")))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::inserted;
+    use super::{inserted, with_name};
+
+    #[test]
+    fn a_name_goes_into_its_group() {
+        let text = "use crate::{\n    resources::{A, C},\n    settings,\n};\n";
+        assert_eq!(with_name(text, "resources::{", "B").unwrap(), text.replace("A, C", "A, B, C"));
+        assert!(with_name(text, "drivers::{", "B").is_err());
+    }
 
     #[test]
     fn a_line_goes_where_the_order_wants_it() {

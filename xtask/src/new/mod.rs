@@ -2,8 +2,12 @@
 
 mod edit;
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
 
+use acceptance_tests::command;
 use anyhow::{Result, bail, ensure};
 
 use self::edit::Checkout;
@@ -20,11 +24,19 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         ["component", name] => component(checkout::root(), &Name::new(name)?)?,
         _ => bail!("usage: cargo xtask new resource|component <name_in_snake_case>"),
     };
+    format(&written)?;
     println!("Written:");
     for path in written {
         println!("  {}", path.display());
     }
     println!("\nWhat comes next is in CONTRIBUTING.md. `cargo xtask docs` writes the reference.");
+    Ok(())
+}
+
+// Lines that grew too long are broken as everywhere.
+fn format(written: &[PathBuf]) -> Result<()> {
+    let sources = written.iter().filter(|path| path.extension().is_some_and(|end| end == "rs"));
+    command::run(Command::new("rustfmt").args(["--edition", "2024"]).args(sources).current_dir(checkout::root()))?;
     Ok(())
 }
 
@@ -35,6 +47,7 @@ fn resource(root: &Path, name: &Name) -> Result<Vec<PathBuf>> {
     checkout.insert("src/resources/mod.rs", "pub mod ", &format!("pub mod {snake};"))?;
     checkout.insert("src/resources/mod.rs", "pub use ", &format!("pub use {snake}::{camel};"))?;
     checkout.insert("src/provider.rs", "resource::<", &format!("resource::<{camel}>(ground),"))?;
+    checkout.add_name("src/provider.rs", "resources::{", camel)?;
     let example = format!("resource \"mlplat_{snake}\" \"example\" {{\n  name = \"example\"\n}}\n");
     checkout.create(&format!("examples/resources/mlplat_{snake}/resource.tf"), &example)?;
     let import = format!("# The id is the name.\nterraform import mlplat_{snake}.example example\n");
@@ -118,7 +131,8 @@ mod tests {
         let read = |path: &str| fs::read_to_string(copy.path().join(path)).unwrap();
         assert!(read("src/resources/night_shift.rs").contains("impl Composite for NightShift"));
         assert!(read("src/resources/mod.rs").contains("pub mod night_shift;\n"));
-        assert!(read("src/provider.rs").contains("resource::<NightShift>"));
+        assert!(read("src/provider.rs").contains("            resource::<NightShift>(ground),\n"));
+        assert!(read("src/provider.rs").contains("ModelBucket, NightShift}"));
         assert!(read("examples/resources/mlplat_night_shift/resource.tf").contains("mlplat_night_shift"));
         assert_eq!(written.len(), 6, "{written:?}");
         assert!(resource(copy.path(), &Name::new("night_shift").unwrap()).is_err(), "nothing is overwritten");

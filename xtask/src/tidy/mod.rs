@@ -129,7 +129,8 @@ mod tests {
     fn words_that_do_not_belong_here_are_found() {
         assert_eq!(errors("a.md", "ends in a space \n").len(), 1);
         assert_eq!(errors("a.md", &format!("see /{}/x\n", "root")).len(), 1);
-        assert_eq!(errors("src/a.rs", &format!("//! A.\n// {}: later\n", "TODO")).len(), 1);
-        assert!(errors("src/a.rs", &format!("//! A.\n// {}(#12): later\n", "TODO")).is_empty());
+        let word = ["TO", "DO"].concat();
+        assert_eq!(errors("src/a.rs", &format!("//! A.\n// {word}: later\n")).len(), 1);
+        assert!(errors("src/a.rs", &format!("//! A.\n// {word}(#12): later\n")).is_empty());
     }
 }

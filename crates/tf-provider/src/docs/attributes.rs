@@ -92,7 +92,7 @@ fn line(path: &str, attribute: &Attribute) -> String {
     let about = prose(&attribute.description).replace('\n', "\n  ");
     let mut line = format!("- `{}` ({}) {about}", attribute.name, words.join(", "));
     for fact in facts(path, attribute) {
-        line.push(' ');
+        line.push_str("\n  ");
         line.push_str(&fact);
     }
     line.push('\n');

@@ -56,16 +56,20 @@ impl Page {
 pub(super) fn prose(text: &str) -> String {
     let mut inside_code = false;
     let paragraph = |paragraph: &str| {
-        let is_plain =
-            !inside_code && !paragraph.lines().any(|line| line.trim_start().starts_with(['-', '*', '`', '|']));
+        let is_plain = !inside_code && !paragraph.lines().any(keeps_its_line);
         inside_code ^= paragraph.matches("```").count() % 2 == 1;
         if is_plain { sentences(paragraph).join("\n") } else { paragraph.to_owned() }
     };
     text.trim().split("\n\n").map(paragraph).collect::<Vec<_>>().join("\n\n")
 }
 
-/// The sentences of a paragraph. One ends with `.`, `:`, `?` or `!` before a space and something that can begin the
-/// next: a capital letter, a code span or a number.
+// Lines of lists, tables and code.
+fn keeps_its_line(line: &str) -> bool {
+    ["- ", "* ", "|", "```"].iter().any(|mark| line.trim_start().starts_with(mark))
+}
+
+/// The sentences of a paragraph. One ends with `.`, `?` or `!` before a space and something that can begin the
+/// next: a capital letter or a code span.
 pub fn sentences(text: &str) -> Vec<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let mut sentences = vec![String::new()];

@@ -34,7 +34,7 @@ fn an_attribute_tells_its_type_choices_default_and_what_changing_it_does() {
     };
     assert_eq!(
         sections(vec![mode]),
-        "## Schema\n\n### Optional\n\n- `mode` (string) Text of mode. One of `a`, `b`. Default: `\"a\"`. \
+        "## Schema\n\n### Optional\n\n- `mode` (string) Text of mode.\n  One of `a`, `b`.\n  Default: `\"a\"`.\n  \
          **Changing it replaces the resource.**\n"
     );
 }
@@ -67,5 +67,6 @@ fn each_sentence_has_its_line() {
         sentences("One thing, e.g. `x`. Another\nthing. `y` too."),
         ["One thing, e.g. `x`.", "Another thing.", "`y` too."]
     );
+    assert_eq!(prose("A\n`b`. C."), "A `b`.\nC.");
     assert_eq!(prose("A. B.\n\n- a list. Stays\n- as it is"), "A.\nB.\n\n- a list. Stays\n- as it is");
 }
