@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use converge::{Cx, Drivers};
+use converge::{Cx, Drivers, FaultClass};
 use futures::{FutureExt, future::BoxFuture};
 use tf_provider::{
     Attributes, Choice, Cty, DataSource, Decoder, Diagnostic, Diagnostics, Function, RequestCx, Resource, Schema,
@@ -13,10 +13,12 @@ use tf_provider::{
 use value::{AttributePath, Value};
 
 use crate::{
-    bridge::{Bridge, Ground, Preflight, SharedGround},
-    data_sources,
+    bridge::{Bridge, Ground, Preflight, SharedGround, fault_diagnostic},
+    composite::Composite,
+    data_sources::{Accelerators, Cluster, ClusterFacts, DescribeCluster},
     drivers::aws::{self, Aws, AwsConfig},
-    functions, resources,
+    functions,
+    resources::{GpuPool, ModelBucket},
     settings::Settings,
 };
 
@@ -38,7 +40,8 @@ pub struct Config {
     /// Whether S3 is asked with the bucket in the path instead of in the host name. Default: where the endpoint is
     /// an address.
     pub s3_use_path_style: Value<bool>,
-    /// How often a call is tried again after a fault that may pass. Default: 8.
+    /// How often the AWS SDK tries a call again by itself, before the engine looks at what is there and tries again.
+    /// Default: never, since the engine does.
     pub max_retries: Value<u32>,
     /// Cost allocation keys and values, such as `cost_center = "ml-platform"`. Stamped on every object as tags and
     /// labels, with `-` in the place of `_`. Tag keys must be activated in AWS billing before they show in bills.
@@ -159,16 +162,17 @@ impl tf_provider::Provider for Provider {
             if complaints.has_errors() {
                 return complaints;
             }
-            // Known only where the block says so, or the environment does; the SDK may still find a profile's.
             let unknown = config.unknown();
             let aws = Arc::new(Aws::new(config.aws()));
+            let mut region = config.region.clone();
+            // The environment's or the profile's. Without any, the first call tells the user so.
+            if let (true, None, Ok(found)) = (region.is_null(), &unknown, aws.region().await) {
+                region = Value::from(found);
+            }
             let settings = Settings {
-                region: match &unknown {
-                    Some(_) => config.region.clone(),
-                    None => aws.region().await.map_or_else(|| config.region.clone(), Value::known),
-                },
+                region,
                 default_tags: config.default_tags.clone(),
-                cost_allocation: config.cost_allocation.clone(),
+                cost_allocation: config.cost_allocation.map(dashed),
             };
             let mut drivers = Drivers::default();
             aws::register(&mut drivers, &aws);
@@ -181,16 +185,30 @@ impl tf_provider::Provider for Provider {
     }
 
     fn resources(&self) -> Vec<Arc<dyn Resource>> {
-        resources::all(&self.ground)
+        let ground = &self.ground;
+        vec![
+            // One a line: `cargo xtask new resource` adds to them.
+            resource::<GpuPool>(ground),
+            resource::<ModelBucket>(ground),
+        ]
     }
 
     fn data_sources(&self) -> Vec<Arc<dyn DataSource>> {
-        data_sources::all(&self.aws)
+        vec![Arc::new(Accelerators), Arc::new(Cluster::new(Arc::new(Clusters(Arc::clone(&self.aws)))))]
     }
 
     fn functions(&self) -> Vec<Arc<dyn Function>> {
         functions::all()
     }
+}
+
+fn resource<C: Composite>(ground: &SharedGround) -> Arc<dyn Resource> {
+    Arc::new(Bridge::<C>::new(ground.clone()))
+}
+
+// `cost_center` in HCL is `cost-center` on objects.
+fn dashed(costs: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    costs.iter().map(|(key, value)| (key.replace('_', "-"), value.clone())).collect()
 }
 
 /// See [`Provider::on`].
@@ -222,6 +240,34 @@ impl tf_provider::Provider for OnGround {
 
     fn functions(&self) -> Vec<Arc<dyn Function>> {
         self.0.functions()
+    }
+}
+
+// === impl Clusters ===
+
+// The AWS clients, once the provider is configured.
+struct Clusters(Arc<OnceLock<Arc<Aws>>>);
+
+impl DescribeCluster for Clusters {
+    fn describe<'a>(
+        &'a self,
+        cx: &'a RequestCx,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<Option<ClusterFacts>, Diagnostic>> {
+        async move {
+            let root = AttributePath::root();
+            let Some(aws) = self.0.get() else {
+                return Err(Diagnostic::error(&root, "The provider is not configured", "A data source was read first.")
+                    .advise("Report this; it is always a problem with Terraform or the provider."));
+            };
+            let cx = Cx::default().cancelled_by(cx.cancel.clone());
+            match converge::read_retried(&cx, None, || aws::describe_cluster(aws, name)).await {
+                Ok(facts) => Ok(Some(told(facts))),
+                Err(fault) if fault.class == FaultClass::NotFound => Ok(None),
+                Err(fault) => Err(fault_diagnostic(&root, format!("Cannot read the EKS cluster {name:?}"), &fault)),
+            }
+        }
+        .boxed()
     }
 }
 
@@ -292,7 +338,7 @@ impl Config {
             profile: self.profile.get().cloned(),
             assume_role,
             endpoints: self.endpoints.get().cloned().unwrap_or_default(),
-            s3_use_path_style: self.s3_use_path_style.get().copied(),
+            s3_use_path_style: self.s3_use_path_style.get().copied().unwrap_or_default(),
             max_retries: self.max_retries.get().copied(),
         }
     }
@@ -303,6 +349,23 @@ impl Config {
             Some(PreflightMode::Warn) => Preflight::Warn,
             Some(PreflightMode::Off) => Preflight::Off,
         }
+    }
+}
+
+// EKS leaves out what a cluster that is being made does not have yet.
+fn told(facts: aws::ClusterFacts) -> ClusterFacts {
+    let some = |text: String| (!text.is_empty()).then_some(text);
+    ClusterFacts {
+        arn: facts.arn,
+        status: facts.status,
+        endpoint: some(facts.endpoint),
+        certificate_authority: some(facts.certificate_authority),
+        oidc_issuer: some(facts.oidc_issuer),
+        version: facts.version,
+        subnet_ids: facts.subnet_ids.into_iter().collect(),
+        security_group_id: some(facts.security_group_id),
+        vpc_id: some(facts.vpc_id),
+        auto_mode: facts.auto_mode,
     }
 }
 

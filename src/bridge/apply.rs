@@ -8,7 +8,7 @@ use super::{
     Ground, decode, expand, identity_of, import_id, object, owner,
     plan::{record, respell},
     private::Private,
-    read::outputs,
+    read::{found_again, outputs},
     report,
     schema::{self, COMPONENTS, ID},
     timeouts,
@@ -37,7 +37,12 @@ async fn delete<C: Composite>(ground: &Ground, cx: &Cx, request: &ApplyRequest) 
     let owner = owner::<C>(&request.prior);
     let cx = cx.within(limit);
     let run = Run { drivers: &ground.drivers, cx: &cx, owner: &owner, record: &|_| {} };
-    let Converged { ledger, failures } = destroy(&run, private.ledger.unwrap_or_default()).await;
+    let ledger = match private.ledger.clone() {
+        Some(ledger) => ledger,
+        // Terraform forgets the record of a tainted resource.
+        None => found_again::<C>(ground, &cx, &owner, &request.prior).await?,
+    };
+    let Converged { ledger, failures } = destroy(&run, ledger).await;
     if failures.is_empty() {
         return Ok(StateResponse {
             state: Cty::Null,
@@ -60,7 +65,7 @@ async fn make<C: Composite>(ground: &Ground, cx: &Cx, request: &ApplyRequest) ->
     reachable::<C>(ground)?;
     let block = schema::schema::<C>().block;
     let created = request.prior.is_null();
-    let ledger = record::<C>(&request.private, &request.prior)?;
+    let ledger = record(Private::decode(&request.private, C::NOUN)?.ledger, &request.prior);
     let config = respell::<C>(ground, &block, &request.config, &request.prior);
     let (written, complaints) = decode::<C>(&config, false);
     if complaints.has_errors() {

@@ -27,6 +27,7 @@ use tf_provider::{
 };
 use value::AttributePath;
 
+pub(crate) use report::fault_diagnostic;
 pub use schema::COMPONENTS;
 
 use crate::{

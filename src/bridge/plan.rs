@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use converge::{Action, Cx, Document, Finding, Key, Ledger, Plan, Severity};
-use futures::{StreamExt, stream};
+use converge::{Action, Cx, Document, Finding, Key, Ledger, Node, Plan, Severity};
+use futures::{FutureExt, StreamExt, stream};
 use tf_provider::{Block, Cty, Diagnostic, Diagnostics, PlanRequest, PlanResponse};
 use value::AttributePath;
 
@@ -49,6 +49,7 @@ struct Planning<C> {
     config: Cty,
     written: C,
     ledger: Ledger,
+    handed_on: Option<Ledger>,
     plan: Plan,
 }
 
@@ -57,21 +58,24 @@ struct Planning<C> {
 impl<C: Composite> Planning<C> {
     fn new(ground: &Ground, request: &PlanRequest) -> Result<Self, Diagnostics> {
         let block = schema::schema::<C>().block;
-        let ledger = record::<C>(&request.private, &request.prior)?;
+        let handed_on = Private::decode(&request.private, C::NOUN)?.ledger;
+        let ledger = record(handed_on.clone(), &request.prior);
         let config = respell::<C>(ground, &block, &request.config, &request.prior);
         let (written, complaints) = decode::<C>(&config, false);
         if complaints.has_errors() {
             return Err(complaints);
         }
         let plan = converge::plan(&|outputs| expand(&written, &ground.settings, outputs).1, &ledger);
-        Ok(Self { block, prior: request.prior.clone(), config, written, ledger, plan })
+        Ok(Self { block, prior: request.prior.clone(), config, written, ledger, handed_on, plan })
     }
 
     fn response(&self, ground: &Ground) -> PlanResponse {
         let mut planned = self.planned(ground);
         let requires_replace = self.replacements(&mut planned);
         let private = Private {
-            ledger: Some(self.ledger.clone()),
+            // The deletion that a replacement begins with is handed the private data of its second half's plan, so
+            // that one too has to carry the record of what is there.
+            ledger: Some(self.handed_on.clone().unwrap_or_default()),
             defaulted: object::left_out(&self.block.attributes, &self.config),
         };
         PlanResponse {
@@ -165,29 +169,28 @@ impl<C: Composite> Planning<C> {
     async fn preflight(&self, ground: &Ground, cx: &Cx) -> Vec<Diagnostic> {
         let changed = self.plan.steps.iter().filter(|(_, step)| !matches!(step.action, Action::Keep | Action::Delete));
         let nodes = changed.filter_map(|(key, _)| self.plan.graph.nodes().get(key));
-        let asked = stream::iter(nodes).map(|node| async move {
-            let Ok(driver) = ground.drivers.get(node.facts.kind) else { return Vec::new() };
-            let findings = driver.preflight(cx, &node.known_document()).await;
-            let diagnostic = |finding: Finding| {
-                let path = finding.path(|field| node.origin(field).cloned());
-                match (finding.severity, ground.preflight) {
-                    (Severity::Error, Preflight::Error) => Diagnostic::error(&path, finding.summary, finding.detail),
-                    _ => Diagnostic::warning(&path, finding.summary, finding.detail),
-                }
-            };
-            findings.into_iter().map(diagnostic).collect()
-        });
-        asked.buffered(QUESTIONS).concat().await
+        let asked: Vec<_> = nodes.map(|node| ask(ground, cx, node).boxed()).collect();
+        stream::iter(asked).buffered(QUESTIONS).concat().await
     }
+}
+
+async fn ask(ground: &Ground, cx: &Cx, node: &Node) -> Vec<Diagnostic> {
+    let Ok(driver) = ground.drivers.get(node.facts.kind) else { return Vec::new() };
+    let findings = driver.preflight(cx, &node.known_document()).await;
+    let diagnostic = |finding: Finding| {
+        let path = finding.path(|field| node.origin(field).cloned());
+        match (finding.severity, ground.preflight) {
+            (Severity::Error, Preflight::Error) => Diagnostic::error(&path, finding.summary, finding.detail),
+            _ => Diagnostic::warning(&path, finding.summary, finding.detail),
+        }
+    };
+    findings.into_iter().map(diagnostic).collect()
 }
 
 /// The record to plan and apply from. A creation has none, whatever is handed on: Terraform plans the second half of
 /// a replacement with the private data of the first.
-pub(super) fn record<C: Composite>(private: &[u8], prior: &Cty) -> Result<Ledger, Diagnostics> {
-    if prior.is_null() {
-        return Ok(Ledger::default());
-    }
-    Ok(Private::decode(private, C::NOUN)?.ledger.unwrap_or_default())
+pub(super) fn record(handed_on: Option<Ledger>, prior: &Cty) -> Ledger {
+    if prior.is_null() { Ledger::default() } else { handed_on.unwrap_or_default() }
 }
 
 /// The configuration, in which an attribute that means the same as before is spelled as before (`"1000m"` and

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use converge::{Cx, Document, Inspection, Key, Ledger, Owner, inspect};
 use tf_provider::{Block, Cty, Diagnostics, ReadRequest, StateResponse};
+use value::AttributePath;
 
 use super::{
     Ground, decode, expand, identity_of, import_id, object, owner,
@@ -41,7 +42,7 @@ pub(super) async fn read<C: Composite>(ground: &Ground, cx: &Cx, request: ReadRe
 struct Reading {
     block: Block,
     written: Cty,
-    defaulted: BTreeSet<value::AttributePath>,
+    defaulted: BTreeSet<AttributePath>,
     inspection: Inspection,
 }
 
@@ -86,6 +87,32 @@ impl Reading {
             diagnostics: Diagnostics::new(),
         }
     }
+}
+
+/// The record of a resource whose record is lost, from its state. The state does not tell what the user wrote from
+/// what we filled in, and either may decide which objects there are: what is there under either reading counts.
+pub(super) async fn found_again<C: Composite>(
+    ground: &Ground,
+    cx: &Cx,
+    owner: &Owner,
+    state: &Cty,
+) -> Result<Ledger, Diagnostics> {
+    let block = schema::schema::<C>().block;
+    let ours = block.attributes.iter().filter(|attribute| attribute.optional && attribute.computed);
+    let left_out: BTreeSet<_> = ours.map(|attribute| AttributePath::new(attribute.name.clone())).collect();
+    let look = Look { ground, cx, owner };
+    let mut record = Ledger::default();
+    for left_out in [left_out, BTreeSet::new()] {
+        let written = object::as_written(&block, state, &left_out);
+        let (_, inspection) = look.without_record::<C>(&block, &written).await?;
+        for (key, entry) in inspection.ledger.entries {
+            record.entries.entry(key).or_insert(entry);
+        }
+        for (key, entry) in inspection.ledger.retired {
+            record.retired.entry(key).or_insert(entry);
+        }
+    }
+    Ok(record)
 }
 
 /// The outputs of all objects, as last seen.

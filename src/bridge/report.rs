@@ -1,6 +1,6 @@
 //! From what went wrong with a child object to what the user reads: what failed, why and where, what to do.
 
-use converge::{Failure, FaultClass, Health, Ledger, Owner};
+use converge::{Failure, Fault, FaultClass, Health, Ledger, Owner};
 use tf_provider::{Diagnostic, Diagnostics};
 use value::AttributePath;
 
@@ -21,18 +21,23 @@ fn diagnostic(noun: &str, owner: &Owner, failure: &Failure) -> Diagnostic {
         During::Wait => "finish",
     };
     let id = owner.0.split_once('/').map_or(owner.0.as_str(), |(_, id)| id);
-    let fault = &failure.fault;
-    let mut detail = fault.to_string();
-    if let Some(request_id) = &fault.request_id {
-        detail.push_str(&format!("\nRequest id: {request_id}"));
-    }
-    if !fault.object.is_empty() {
-        detail.push_str(&format!("\nObject: {}", fault.object));
-    }
-    detail.push_str(&format!("\nComponent: {}", failure.key));
     let path = failure.origin.clone().unwrap_or_default();
+    let summary = format!("Cannot {verb} the {} of {noun} {id:?}", failure.noun);
+    told(&path, summary, &failure.fault, Some(&failure.key))
+}
+
+/// A fault of a call that is no component's.
+pub(crate) fn fault_diagnostic(path: &AttributePath, summary: String, fault: &Fault) -> Diagnostic {
+    told(path, summary, fault, None)
+}
+
+fn told(path: &AttributePath, summary: String, fault: &Fault, component: Option<&str>) -> Diagnostic {
+    let mut lines = vec![fault.to_string()];
+    lines.extend(fault.request_id.as_ref().map(|id| format!("Request id: {id}")));
+    lines.extend((!fault.object.is_empty()).then(|| format!("Object: {}", fault.object)));
+    lines.extend(component.map(|key| format!("Component: {key}")));
     let advice = fault.advice.clone().unwrap_or_else(|| advice(fault.class, &fault.action));
-    Diagnostic::error(&path, format!("Cannot {verb} the {} of {noun} {id:?}", failure.noun), detail).advise(&advice)
+    Diagnostic::error(path, summary, lines.join("\n")).advise(&advice)
 }
 
 /// What to do about a class of fault. The action is the API's, such as `eks:CreateNodegroup`.

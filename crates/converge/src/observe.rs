@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use futures::{StreamExt, stream};
+use futures::{FutureExt, StreamExt, stream};
 use serde_json::Value as Json;
 use value::{AttributePath, Back, Field, is_pending};
 
@@ -127,21 +127,25 @@ impl Looker<'_> {
     }
 
     async fn observe_all(&self, entries: &BTreeMap<Key, Entry>) -> (Vec<(Key, Option<Found>)>, Vec<Failure>) {
-        let looks = entries.iter().map(|(key, entry)| async move {
-            let found = match self.drivers.get(&entry.kind) {
-                Ok(driver) => self.observe(driver, &entry.document).await,
-                Err(fault) => Err(fault),
-            };
-            found.map(|found| (key.clone(), found)).map_err(|fault| self.failure(key, &entry.kind, fault))
-        });
+        let looks: Vec<_> = entries.iter().map(|(key, entry)| self.observe_entry(key, entry).boxed()).collect();
         partition(stream::iter(looks).buffered(AT_ONCE).collect().await)
     }
 
+    async fn observe_entry(&self, key: &Key, entry: &Entry) -> Result<(Key, Option<Found>), Failure> {
+        let found = match self.drivers.get(&entry.kind) {
+            Ok(driver) => self.observe(driver, &entry.document).await,
+            Err(fault) => Err(fault),
+        };
+        found.map(|found| (key.clone(), found)).map_err(|fault| self.failure(key, &entry.kind, fault))
+    }
+
+    async fn sight_of(&self, key: &Key, node: &Node) -> Result<(Key, Sight), Failure> {
+        let found = self.sight(node).await;
+        found.map(|sight| (key.clone(), sight)).map_err(|fault| self.failure(key, node.facts.kind, fault))
+    }
+
     async fn rebuild(&self) -> Outcome {
-        let looks = self.graph.nodes().iter().map(|(key, node)| async move {
-            let found = self.sight(node).await;
-            found.map(|sight| (key.clone(), sight)).map_err(|fault| self.failure(key, node.facts.kind, fault))
-        });
+        let looks: Vec<_> = self.graph.nodes().iter().map(|(key, node)| self.sight_of(key, node).boxed()).collect();
         let (sights, failures) = partition(stream::iter(looks).buffered(AT_ONCE).collect().await);
         let (mut ledger, mut write_backs) = (Ledger::default(), Vec::new());
         for (key, sight) in sights {

@@ -81,7 +81,7 @@ impl<'a> Retry<'a> {
 }
 
 /// Makes a call that changes nothing until it succeeds or its fault is final.
-pub(crate) async fn read<T, F>(cx: &Cx, fresh_until: Option<Instant>, mut call: impl FnMut() -> F) -> Result<T, Fault>
+pub async fn read<T, F>(cx: &Cx, fresh_until: Option<Instant>, mut call: impl FnMut() -> F) -> Result<T, Fault>
 where
     F: Future<Output = Result<T, Fault>>,
 {
