@@ -88,6 +88,14 @@ def _bucket_response(previous, self, request, *args):
     return previous(request, *args)
 
 
+@override(S3Response)
+def get_bucket_versioning(previous, self):
+    """Whether versions are kept; moto names the root after the call, which the Rust SDK refuses."""
+    status = self.backend.get_bucket_versioning(self.bucket_name)
+    inner = f"<Status>{status}</Status>" if status else ""
+    return 200, dict(XML), f'<VersioningConfiguration xmlns="{NAMESPACE}">{inner}</VersioningConfiguration>'
+
+
 def of_a_stranger(method, query):
     """What one hears of a bucket that belongs to somebody else."""
     if method == "HEAD":

@@ -157,7 +157,8 @@ fn message(failed: &Failed) -> String {
     match (&failed.message, failed.stage, failed.status) {
         (Some(message), ..) => message.clone(),
         (None, Stage::Answered, Some(status)) if failed.code.is_none() => {
-            format!("the answer has HTTP status {status} and no error code")
+            let reason = chain(failed.source.as_ref());
+            format!("the answer has HTTP status {status} and no error code ({reason})")
         }
         (None, Stage::Answered, _) => "AWS gives no reason".to_owned(),
         (None, ..) => chain(failed.source.as_ref()),

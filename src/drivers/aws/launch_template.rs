@@ -137,8 +137,9 @@ impl Driver<LaunchTemplate> for LaunchTemplateDriver {
         Ok(())
     }
 
-    async fn delete(&self, _cx: &Cx, spec: &LaunchTemplate, _found: &Observed<LaunchTemplate>) -> Result<(), Fault> {
-        let sent = self.aws.ec2().await?.delete_launch_template().launch_template_name(&spec.name).send();
+    // By the id that was seen: a template of the same name made since is somebody else's.
+    async fn delete(&self, _cx: &Cx, spec: &LaunchTemplate, found: &Observed<LaunchTemplate>) -> Result<(), Fault> {
+        let sent = self.aws.ec2().await?.delete_launch_template().launch_template_id(&found.outputs.id).send();
         call("ec2:DeleteLaunchTemplate", words(&spec.name), sent).await.or_absent().map(drop)
     }
 }
