@@ -45,13 +45,17 @@ pub fn unframed(text: &str) -> String {
     text.lines().map(bare).collect::<Vec<_>>().join("\n")
 }
 
-/// Remove a framed diagnostic by its first line.
+/// Remove a diagnostic by its title: a box, or without colours the title and what follows up to `LAST`.
 fn without_block(text: &str, title: &str) -> String {
+    // The last word of the only block removed, after which other output may follow without an empty line.
+    const LAST: &str = "releases.";
     let Some(at) = text.find(title) else {
         return text.to_owned();
     };
-    let begin = text[..at].rfind('╷').unwrap_or(at);
-    let end = text[at..].find('╵').map_or(text.len(), |end| at + end + '╵'.len_utf8());
+    let is_framed = text[..at].lines().next_back().is_some_and(|line| line.starts_with('│'));
+    let begin = if is_framed { text[..at].rfind('╷').unwrap_or(at) } else { at };
+    let last = if is_framed { "╵" } else { LAST };
+    let end = text[at..].find(last).map_or(text.len(), |end| at + end + last.len());
     format!("{}{}", &text[..begin], &text[end..])
 }
 
@@ -66,6 +70,13 @@ mod tests {
                     x.y: Still creating... [00m10s elapsed]\nCreation complete after 3s [id=x]\n/home/me/x";
         let shown = normalise(text, &[("/home/me".to_owned(), "<dir>".to_owned())]);
         assert_eq!(shown, "lt-<id> at <time>\nCreation complete after <duration> [id=x]\n<dir>/x\n");
+    }
+
+    #[test]
+    fn the_override_is_not_told_of_without_colours_either() {
+        let text = "\nWarning: Provider development overrides are in effect\n\nThese are set:\n - a/b in /x\n\n\
+                    State may become incompatible with published\nreleases.\n\nPlan: 1 to add.\n\nDone.\n";
+        assert_eq!(normalise(text, &[]), "Plan: 1 to add.\n\nDone.\n");
     }
 
     #[test]

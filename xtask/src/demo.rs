@@ -1,5 +1,7 @@
 //! `cargo xtask demo`: the life of a bucket and a GPU pool on an emulated AWS, from nothing to nothing.
 
+use std::fs;
+
 use acceptance_tests::{Account, Inventory, Sandbox, Terraform, Workspace, snapshot, workspace::Output};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
@@ -36,26 +38,38 @@ struct Life<'a> {
 
 impl Life<'_> {
     fn live(mut self) -> Result<Steps> {
-        self.show("terraform plan", Workspace::plan)?;
-        self.show("terraform apply", Workspace::apply)?;
+        self.plan("terraform plan")?;
+        self.change("terraform apply", Workspace::apply)?;
         self.nothing_to_do("terraform plan again: nothing to do")?;
+
+        self.steps.step("Raise the pool's maximum in main.tf from 4 to 6", || raise_maximum(self.workspace))?;
+        self.plan("terraform plan: one attribute changes")?;
+        self.change("terraform apply", Workspace::apply)?;
 
         let drift = self.steps.step("Change both behind terraform's back", || drift(self.account))?;
         println!("{}", drift.join("\n"));
-        let plan = self.show("terraform plan: it names the objects that drifted", Workspace::plan)?;
+        let plan = self.plan("terraform plan: it names the objects that drifted")?;
         ensure!(plan.says("drifted"), "the plan does not tell of the drift");
-        self.show("terraform apply: it repairs these and no other", Workspace::apply)?;
+        self.change("terraform apply: it repairs these and no other", Workspace::apply)?;
         self.nothing_to_do("terraform plan again: nothing to do")?;
 
-        self.show("terraform destroy", Workspace::destroy)?;
+        self.change("terraform destroy", Workspace::destroy)?;
         self.steps.step("What is left in the account", || nothing_left(self.account))?;
         Ok(self.steps)
     }
 
-    fn show(&mut self, what: &str, run: impl Fn(&Workspace) -> Result<Output>) -> Result<Output> {
-        let output = self.steps.step(what, || run(self.workspace)?.ok())?;
+    fn plan(&mut self, what: &str) -> Result<Output> {
+        let output = self.steps.step(what, || self.workspace.plan()?.ok())?;
         println!("{}", without_warning(&output));
         Ok(output)
+    }
+
+    // The plan was shown before; it ends with the line that sums it up.
+    fn change(&mut self, what: &str, run: impl Fn(&Workspace) -> Result<Output>) -> Result<()> {
+        let output = self.steps.step(what, || run(self.workspace)?.ok())?;
+        let text = without_warning(&output);
+        println!("{}", text.find("\nPlan: ").map_or(text.as_str(), |end| &text[end + 1..]));
+        Ok(())
     }
 
     fn nothing_to_do(&mut self, what: &str) -> Result<()> {
@@ -63,6 +77,13 @@ impl Life<'_> {
         println!("{}", without_warning(&output));
         Ok(())
     }
+}
+
+fn raise_maximum(workspace: &Workspace) -> Result<()> {
+    let text = fs::read_to_string(workspace.path().join("main.tf"))?;
+    let raised = text.replace("max = 4", "max = 6");
+    ensure!(raised != text, "the stack has no `max = 4`");
+    workspace.configure(&raised)
 }
 
 // A console user suspends the bucket's versions; another one lets the pool grow beyond what was agreed.

@@ -1,9 +1,9 @@
 //! A provider that runs by itself and that terraform is told of, so that its memory and CPU can be read.
 
 use std::{
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Read},
     path::Path,
-    process::{Child, Command, Stdio},
+    process::{Child, ChildStdout, Command, Stdio},
 };
 
 use acceptance_tests::{Sandbox, Terraform, Workspace, account, command};
@@ -18,6 +18,8 @@ const TICKS: f64 = 100.0;
 pub(super) struct Debugged {
     child: Child,
     reattach: String,
+    /// Kept open: the provider may still write to it.
+    stdout: BufReader<ChildStdout>,
 }
 
 // === impl Debugged ===
@@ -32,9 +34,9 @@ impl Debugged {
             .stderr(Stdio::null())
             .spawn()?;
         let stdout = child.stdout.take().context("no standard output")?;
-        let mut lines = BufReader::new(stdout).lines().map_while(Result::ok);
+        let mut debugged = Self { child, reattach: String::new(), stdout: BufReader::new(stdout) };
+        let mut lines = debugged.stdout.by_ref().lines().map_while(Result::ok);
         let assignment = lines.find_map(|line| Some(line.split_once("TF_REATTACH_PROVIDERS='")?.1.to_owned()));
-        let mut debugged = Self { child, reattach: String::new() };
         let quoted = assignment.context("the provider does not say how to reach it")?;
         quoted.trim_end().trim_end_matches('\'').clone_into(&mut debugged.reattach);
         Ok(debugged)
