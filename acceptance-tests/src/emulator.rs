@@ -25,7 +25,8 @@ use std::{
 const REQUIREMENTS: &str = include_str!("../emulator/requirements.txt");
 /// What the emulator's first useful line begins with; the address follows.
 const READY: &str = "mlplat_emulator listening on ";
-const START_LIMIT: Duration = Duration::from_mins(1);
+/// A start takes a second; on a machine that builds at the same time, many.
+const START_LIMIT: Duration = Duration::from_mins(3);
 const LOG_LINES: usize = 200;
 
 /// The running emulator.
