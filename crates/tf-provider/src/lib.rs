@@ -8,6 +8,8 @@ mod attributes;
 pub mod codec;
 mod cty;
 mod diagnostics;
+#[cfg(feature = "testing")]
+pub mod docs;
 mod number;
 mod provider;
 mod schema;
