@@ -176,3 +176,21 @@ impl Module {
         run(build.current_dir(dir)).with_context(|| format!("the module {} does not build", self.name)).map(drop)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn images_and_stamp_have_the_versions_of_the_modules() {
+        for module in [ETCD, CONTROL_PLANE, KWOK, KUEUE] {
+            for (image, ..) in module.images {
+                let version = image.rsplit(':').next().unwrap();
+                let pinned = module.go_mod.split_whitespace().any(|word| word == version);
+                assert!(pinned, "{image} is not what {} pins", module.name);
+            }
+        }
+        assert!(CONTROL_PLANE.go_mod.contains(&format!("k8s.io/kubernetes {VERSION} ")));
+        assert!(CONTROL_PLANE.flags.contains(&format!("gitVersion={VERSION} ")));
+    }
+}
