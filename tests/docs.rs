@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     fmt::Write,
-    fs,
+    fs, io,
     path::{Path, PathBuf},
 };
 
@@ -43,7 +43,7 @@ fn the_reference_is_what_the_schemas_say() {
         .chain(orphans(&docs, &pages))
         .collect();
     if is_update() {
-        write(&docs, &pages, &stale);
+        write(&docs, &pages, &stale).unwrap();
     } else {
         assert!(stale.is_empty(), "stale below docs/: {stale:?}. Run `cargo xtask docs` and commit what it writes.");
     }
@@ -91,17 +91,17 @@ fn orphans(docs: &Path, pages: &BTreeMap<String, String>) -> Vec<String> {
     GENERATED.into_iter().flat_map(files).filter(|path| !pages.contains_key(path)).collect()
 }
 
-fn write(docs: &Path, pages: &BTreeMap<String, String>, stale: &[String]) {
+fn write(docs: &Path, pages: &BTreeMap<String, String>, stale: &[String]) -> io::Result<()> {
+    for folder in GENERATED {
+        fs::create_dir_all(docs.join(folder))?;
+    }
     for path in stale {
-        let file = docs.join(path);
         match pages.get(path) {
-            Some(page) => {
-                fs::create_dir_all(file.parent().expect("pages are below docs/")).unwrap();
-                fs::write(&file, page).unwrap();
-            }
-            None => fs::remove_file(&file).unwrap(),
+            Some(page) => fs::write(docs.join(path), page)?,
+            None => fs::remove_file(docs.join(path))?,
         }
     }
+    Ok(())
 }
 
 fn root() -> PathBuf {
