@@ -83,9 +83,22 @@ def _bucket_response(previous, self, request, *args):
         return tagging(self, name)
     if "lifecycle" in query and method in ("PUT", "GET"):
         return lifecycle(previous, self, request, args, name)
-    if method == "PUT" and not query and not NAME.match(name):
-        return error(400, "InvalidBucketName", "The specified bucket is not valid.")
+    if method == "PUT" and not query:
+        return create(previous, self, request, args, name)
     return previous(request, *args)
+
+
+def create(previous, response, request, args, name):
+    """A new bucket carries the tags of the request, which moto drops."""
+    if not NAME.match(name):
+        return error(400, "InvalidBucketName", "The specified bucket is not valid.")
+    is_new, text = name not in response.backend.buckets, text_of(response)
+    reply = previous(request, *args)
+    if is_new and name in response.backend.buckets and text:
+        found = ElementTree.fromstring(text).iterfind("s3:Tags/s3:Tag", {"s3": NAMESPACE})
+        tags = {tag.findtext(f"{{{NAMESPACE}}}Key"): tag.findtext(f"{{{NAMESPACE}}}Value") or "" for tag in found}
+        response.backend.put_bucket_tagging(name, tags)
+    return reply
 
 
 @override(S3Response)

@@ -68,6 +68,7 @@ pub struct BucketEncryption {
 }
 
 /// The four switches that keep a bucket from becoming public.
+#[expect(clippy::struct_excessive_bools, reason = "S3 has these four switches")]
 #[derive(Component, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[component(kind = "aws_s3_bucket_public_access_block", noun = "public access block", part)]

@@ -10,7 +10,10 @@ use aws_config::{
     AppName, BehaviorVersion, ConfigLoader, Region, SdkConfig, retry::RetryConfig, sts::AssumeRoleProvider,
     timeout::TimeoutConfig,
 };
-use aws_credential_types::provider::SharedCredentialsProvider;
+use aws_credential_types::{
+    Credentials,
+    provider::{ProvideCredentials as _, SharedCredentialsProvider},
+};
 use aws_smithy_http_client::{
     Builder, ConnectorBuilder,
     proxy::ProxyConfig,
@@ -76,7 +79,7 @@ struct Loaded {
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 // Until the first byte of the answer; the slowest of our calls answer in a few seconds.
-const READ_TIMEOUT: Duration = Duration::from_secs(60);
+const READ_TIMEOUT: Duration = Duration::from_mins(1);
 const APP_NAME: &str = "terraform-provider-mlplat";
 
 // === impl Aws ===
@@ -133,6 +136,13 @@ impl Aws {
     /// The region, wherever it was found.
     pub async fn region(&self) -> Result<&str, Fault> {
         Ok(&self.loaded().await?.region)
+    }
+
+    /// The credentials that calls are signed with, for what is signed apart from a call.
+    pub async fn credentials(&self) -> Result<Credentials, Fault> {
+        let none = || Fault::new(FaultClass::Unauthenticated, "AWS credentials", "none were found");
+        let provider = self.loaded().await?.sdk.credentials_provider().ok_or_else(none)?;
+        provider.provide_credentials().await.map_err(|error| Fault { source: Some(Box::new(error)), ..none() })
     }
 
     async fn loaded(&self) -> Result<&Loaded, Fault> {

@@ -10,6 +10,7 @@ use aws_sdk_sts::operation::RequestId;
 use aws_smithy_runtime_api::client::{orchestrator::HttpResponse, result::SdkError};
 use aws_smithy_types::error::{metadata::ProvideErrorMetadata, operation::BuildError};
 use converge::{Fault, FaultClass};
+use futures::future::BoxFuture;
 
 use super::codes::{self, Meaning};
 
@@ -19,17 +20,21 @@ use super::codes::{self, Meaning};
 /// ```ignore
 /// call("iam:GetRole", role, iam.get_role().role_name(name).send()).await?
 /// ```
-pub(crate) async fn call<T, E>(
+pub(crate) fn call<'a, T, E>(
     action: &'static str,
-    object: impl Display,
-    sent: impl Future<Output = Result<T, SdkError<E, HttpResponse>>>,
-) -> Result<T, Fault>
+    object: impl Display + Send + 'a,
+    sent: impl Future<Output = Result<T, SdkError<E, HttpResponse>>> + Send + 'a,
+) -> BoxFuture<'a, Result<T, Fault>>
 where
+    T: Send + 'a,
     E: ProvideErrorMetadata + Error + Send + Sync + 'static,
 {
-    let outcome = sent.await;
-    tracing::debug!(action, object = %object, is_ok = outcome.is_ok(), "called AWS");
-    outcome.map_err(|error| fault(action, &object.to_string(), Failed::from(error)))
+    // Boxed, for the SDK's futures are 20 KiB each and would add up through every caller.
+    Box::pin(async move {
+        let outcome = sent.await;
+        tracing::debug!(action, object = %object, is_ok = outcome.is_ok(), "called AWS");
+        outcome.map_err(|error| fault(action, &object.to_string(), Failed::from(error)))
+    })
 }
 
 /// What a failed call left behind, without its type.
@@ -135,16 +140,18 @@ const NO_CREDENTIALS: &str = "Give credentials: `profile` or `assume_role` in th
 
 fn class(action: &str, stage: Stage, code: Option<&str>, status: Option<u16>) -> FaultClass {
     let failed = if is_read(action) { FaultClass::Unavailable } else { FaultClass::MaybeSent };
-    match (stage, code.map(|code| codes::meaning(action, code))) {
-        (Stage::Unmade, _) => FaultClass::Invalid,
-        (Stage::Unsigned, _) => FaultClass::Unauthenticated,
-        (Stage::Unconnected, _) => FaultClass::Unreachable,
-        // No code: a gateway's page, or an API that is not there. Taking 404 as "gone" here would lose objects.
-        (Stage::Sent, _) | (Stage::Answered, None) => failed,
-        (Stage::Answered, Some(Some(Meaning::Class(class)))) => class,
-        (Stage::Answered, Some(Some(Meaning::ServiceFailed))) => failed,
-        (Stage::Answered, Some(None)) if status.is_some_and(|status| status >= 500) => failed,
-        (Stage::Answered, Some(None)) => FaultClass::Invalid,
+    match stage {
+        Stage::Unmade => FaultClass::Invalid,
+        Stage::Unsigned => FaultClass::Unauthenticated,
+        Stage::Unconnected => FaultClass::Unreachable,
+        Stage::Sent => failed,
+        Stage::Answered => match code.map(|code| codes::meaning(action, code)) {
+            Some(Some(Meaning::Class(class))) => class,
+            Some(None) if status.is_none_or(|status| status < 500) => FaultClass::Invalid,
+            // The service says that it failed; or there is no code, which is a gateway's page or an API that is not
+            // there. Taking 404 as "gone" here would lose objects.
+            Some(Some(Meaning::ServiceFailed) | None) | None => failed,
+        },
     }
 }
 
@@ -204,6 +211,7 @@ mod tests {
 
     type Sent = Result<(), SdkError<GetCallerIdentityError, HttpResponse>>;
 
+    #[expect(clippy::result_large_err, reason = "as the SDK has it")]
     fn answer(status: u16, code: Option<&str>) -> Sent {
         let mut meta = ErrorMetadata::builder().message("the reason");
         if let Some(code) = code {
@@ -245,11 +253,11 @@ mod tests {
 
     #[tokio::test]
     async fn a_lost_connection_may_have_carried_the_write() {
-        let lost = || Err(SdkError::dispatch_failure(ConnectorError::io("connection reset".into())));
-        let fault = of("eks:CreateNodegroup", lost()).await;
+        let lost = || SdkError::dispatch_failure(ConnectorError::io("connection reset".into()));
+        let fault = of("eks:CreateNodegroup", Err(lost())).await;
         assert_eq!(fault.class, FaultClass::MaybeSent);
         assert!(fault.message.contains("connection reset"), "{}", fault.message);
-        assert_eq!(of("eks:DescribeNodegroup", lost()).await.class, FaultClass::Unavailable);
+        assert_eq!(of("eks:DescribeNodegroup", Err(lost())).await.class, FaultClass::Unavailable);
         assert_eq!(of("eks:CreateNodegroup", Err(SdkError::timeout_error("late"))).await.class, FaultClass::MaybeSent);
     }
 

@@ -10,8 +10,9 @@ use aws_sdk_ec2::{
     types::{
         Filter, LaunchTemplate as SdkTemplate, LaunchTemplateBlockDeviceMappingRequest,
         LaunchTemplateEbsBlockDeviceRequest, LaunchTemplateHttpTokensState,
-        LaunchTemplateInstanceMetadataOptionsRequest, LaunchTemplateTagSpecificationRequest, RequestLaunchTemplateData,
-        ResourceType, ResponseLaunchTemplateData, Tag, TagSpecification, VolumeType,
+        LaunchTemplateInstanceMetadataOptionsRequest, LaunchTemplateTagSpecification as SdkTags,
+        LaunchTemplateTagSpecificationRequest, RequestLaunchTemplateData, ResourceType, ResponseLaunchTemplateData,
+        Tag, TagSpecification, VolumeType,
     },
 };
 use converge::{Changes, Creation, Cx, Driver, Fault, Observed, Readiness};
@@ -233,7 +234,7 @@ fn described(spec: &LaunchTemplate, data: ResponseLaunchTemplateData) -> LaunchT
 fn instance_tags(wanted: &Tags, data: &ResponseLaunchTemplateData) -> Tags {
     let of = |kind: &ResourceType| -> Tags {
         let specifications = data.tag_specifications().iter();
-        let tags = specifications.filter(|one| one.resource_type() == Some(kind)).flat_map(|one| one.tags());
+        let tags = specifications.filter(|one| one.resource_type() == Some(kind)).flat_map(SdkTags::tags);
         tags.filter_map(|tag| Some((tag.key.clone()?, tag.value.clone().unwrap_or_default()))).collect()
     };
     let mut found = TAGGED.iter().map(of);

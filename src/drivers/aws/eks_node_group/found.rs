@@ -1,6 +1,8 @@
 //! What EKS tells of a node group, in the component's words. Pure.
 
-use aws_sdk_eks::types::{Issue, Nodegroup, NodegroupStatus, Taint as SdkTaint};
+use aws_sdk_eks::types::{
+    Issue, Nodegroup, NodegroupHealth, NodegroupResources, NodegroupStatus, Taint as SdkTaint, TaintEffect,
+};
 use converge::{Observed, Readiness};
 
 use super::full_name;
@@ -48,7 +50,7 @@ fn described(group: Nodegroup) -> NodeGroup {
 
 fn outputs(spec: &NodeGroup, group: &Nodegroup) -> NodeGroupOutputs {
     let desired = group.scaling_config.as_ref().and_then(|scaling| scaling.desired_size);
-    let groups = group.resources.as_ref().map(|resources| resources.auto_scaling_groups()).unwrap_or_default();
+    let groups = group.resources.as_ref().map(NodegroupResources::auto_scaling_groups).unwrap_or_default();
     NodeGroupOutputs {
         id: full_name(spec),
         arn: group.nodegroup_arn.clone().unwrap_or_default(),
@@ -61,7 +63,7 @@ fn outputs(spec: &NodeGroup, group: &Nodegroup) -> NodeGroupOutputs {
 
 /// A state that EKS leaves by itself is waited for; one that it does not is broken, with the issues it names.
 fn readiness(group: &Nodegroup) -> Readiness {
-    let issues: Vec<_> = group.health.iter().flat_map(|health| health.issues()).map(issue).collect();
+    let issues: Vec<_> = group.health.iter().flat_map(NodegroupHealth::issues).map(issue).collect();
     let with_issues = |status: &str| match issues.as_slice() {
         [] => status.to_owned(),
         issues => format!("{status}: {}", issues.join("; ")),
@@ -89,7 +91,7 @@ fn issue(issue: &Issue) -> String {
 }
 
 fn taint(taint: SdkTaint) -> Taint {
-    let effect = match taint.effect.as_ref().map(|effect| effect.as_str()) {
+    let effect = match taint.effect.as_ref().map(TaintEffect::as_str) {
         Some("NO_SCHEDULE") => "NoSchedule",
         Some("NO_EXECUTE") => "NoExecute",
         Some("PREFER_NO_SCHEDULE") => "PreferNoSchedule",
@@ -101,9 +103,7 @@ fn taint(taint: SdkTaint) -> Taint {
 
 #[cfg(test)]
 mod tests {
-    use aws_sdk_eks::types::{
-        NodegroupHealth, NodegroupIssueCode, NodegroupScalingConfig, TaintEffect, builders::NodegroupBuilder,
-    };
+    use aws_sdk_eks::types::{NodegroupIssueCode, NodegroupScalingConfig, builders::NodegroupBuilder};
     use converge::{Owner, Ownership};
 
     use super::*;

@@ -78,6 +78,7 @@ fn within(spec: &NodeGroup, size: u32) -> i32 {
 mod tests {
     use std::collections::BTreeMap;
 
+    use aws_sdk_eks::types::TaintEffect;
     use converge::{Ownership, Readiness};
 
     use super::*;
@@ -125,7 +126,7 @@ mod tests {
         };
         let change = label_change(&labelled(&[("a", "1"), ("b", "2")]), &labelled(&[("a", "1"), ("c", "3")]));
         let change = change.expect("labels differ");
-        assert_eq!(change.add_or_update_labels().map(|labels| labels.len()), Some(1));
+        assert_eq!(change.add_or_update_labels().map(std::collections::HashMap::len), Some(1));
         assert_eq!(change.remove_labels(), ["c"]);
         assert!(label_change(&labelled(&[("a", "1")]), &labelled(&[("a", "1")])).is_none());
     }
@@ -149,7 +150,7 @@ mod tests {
         let keys = |taints: &[SdkTaint]| taints.iter().filter_map(|taint| taint.key.clone()).collect::<Vec<_>>();
         assert_eq!(keys(change.add_or_update_taints()), ["gpu"]);
         assert_eq!(keys(change.remove_taints()), ["gone"]);
-        assert_eq!(change.remove_taints()[0].effect.as_ref().map(|e| e.as_str()), Some("NO_EXECUTE"));
+        assert_eq!(change.remove_taints()[0].effect.as_ref().map(TaintEffect::as_str), Some("NO_EXECUTE"));
         assert!(taint_change(&spec, &spec).is_none());
     }
 }

@@ -31,10 +31,7 @@ impl Driver<BucketEncryption> for EncryptionDriver {
             Err(fault) if fault.class == FaultClass::NotFound => return Ok(None),
             Err(fault) => return Err(fault),
         };
-        let found = encryption(&spec.bucket, rule);
-        // Every bucket is encrypted; where another way is wanted, the default counts as absent.
-        let is_there = !is_default(&found) || is_default(spec) || spec.algorithm.is_empty();
-        Ok(is_there.then(|| setting(found)))
+        Ok(Some(setting(encryption(&spec.bucket, rule))))
     }
 
     async fn create(
@@ -90,8 +87,4 @@ fn encryption(bucket: &str, rule: Option<ServerSideEncryptionRule>) -> BucketEnc
     let algorithm = default.as_ref().map_or(DEFAULT_ALGORITHM, |default| default.sse_algorithm.as_str()).to_owned();
     let kms_key_arn = default.and_then(|default| default.kms_master_key_id);
     BucketEncryption { bucket: bucket.to_owned(), algorithm, kms_key_arn, bucket_key }
-}
-
-fn is_default(encryption: &BucketEncryption) -> bool {
-    encryption.algorithm == DEFAULT_ALGORITHM && !encryption.bucket_key
 }

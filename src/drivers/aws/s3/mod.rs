@@ -1,7 +1,7 @@
 //! A bucket and its settings, one driver each.
 //!
-//! A setting has no mark of its own; the bucket's counts. Some settings have no absence in S3: never set and set to
-//! the default are the same, and are told as absent where something else is wanted.
+//! A setting has no mark of its own; the bucket's counts. Versioning and encryption have no absence in S3: they are
+//! there as long as the bucket is, and deleting them sets the default.
 
 mod bucket;
 mod contents;

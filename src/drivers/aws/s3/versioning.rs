@@ -25,9 +25,7 @@ impl Driver<BucketVersioning> for VersioningDriver {
             return Ok(None);
         };
         let enabled = found.status == Some(BucketVersioningStatus::Enabled);
-        // S3 never forgets that a bucket was versioned: suspended is as absent as it gets.
-        let is_there = enabled || !spec.enabled;
-        Ok(is_there.then(|| setting(BucketVersioning { enabled, ..spec.clone() })))
+        Ok(Some(setting(BucketVersioning { enabled, ..spec.clone() })))
     }
 
     async fn create(

@@ -1,0 +1,7 @@
+//! The AWS drivers against the emulated AWS.
+
+#![expect(clippy::panic, reason = "a test that cannot go on says so")]
+
+mod contract;
+mod faults;
+mod world;
