@@ -132,7 +132,7 @@ impl Subject<'_> {
             }
             let owner = self.world.owner.clone();
             let fields = fields.into_iter().chain(removed_keys.keys().cloned()).collect();
-            let changes = AnyChanges { owner, fields, removed_keys, owner_missing: false };
+            let changes = AnyChanges { owner, fields, removed_keys, owner_missing: false, applied: None };
             let outcome = self.driver.update(&self.world.cx, wanted, &changes, &found).await;
             outcome.unwrap_or_else(|fault| panic!("{}: {fault} ({:?})", self.facts.kind, fault.class));
         }

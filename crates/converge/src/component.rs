@@ -64,6 +64,9 @@ pub struct KindFacts {
     /// The object is part of another one (a bucket's versioning) and cannot carry an ownership mark of its own:
     /// `#[component(part)]` on the struct. The mark of what it comes `after` counts.
     pub part: bool,
+    /// A broken object may become whole by a change of its fields, or by itself: it is never made again for being
+    /// broken. A Deployment whose new pods fail still has its old ones.
+    pub mends: bool,
 }
 
 impl KindFacts {
@@ -81,6 +84,7 @@ impl KindFacts {
             holds_data: false,
             slots: false,
             part: false,
+            mends: false,
         }
     }
 }

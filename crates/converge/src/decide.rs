@@ -69,7 +69,7 @@ pub(crate) fn decide(case: &Case<'_>) -> Result<Deed, Refusal> {
     {
         return Err(is_broken(case, reasons));
     }
-    if fixed.is_some() || broken.is_some() {
+    if fixed.is_some() || (broken.is_some() && !case.facts.mends) {
         if let Some(deed) = renewal(case, broken.is_some()) {
             return Ok(deed);
         }
@@ -136,6 +136,7 @@ fn update(case: &Case<'_>, found: &Found, differences: &[Difference]) -> Option<
         fields: differences.iter().map(|difference| field_of(difference).to_owned()).collect(),
         removed_keys: removed_keys(case.facts, applied, case.wanted, &found.document),
         owner_missing,
+        applied: case.applied.cloned(),
     };
     Some(Update { changes, cures })
 }

@@ -108,6 +108,8 @@ pub struct Changes<'a, C: Component> {
     pub removed_keys: BTreeMap<String, BTreeSet<String>>,
     /// The object was adopted or its mark was taken off: mark it again.
     pub owner_missing: bool,
+    /// What we last applied, where there is a record of it.
+    pub applied: Option<C>,
     /// What is there now.
     pub found: &'a Observed<C>,
 }
@@ -158,6 +160,8 @@ pub struct AnyChanges {
     pub removed_keys: BTreeMap<String, BTreeSet<String>>,
     /// See [`Changes::owner_missing`].
     pub owner_missing: bool,
+    /// See [`Changes::applied`].
+    pub applied: Option<Document>,
 }
 
 /// The object-safe twin of [`Driver`], over documents. Implemented by [`Drivers::register`]'s adapter and by the
@@ -299,6 +303,7 @@ impl<C: Component, D: Driver<C>> AnyDriver for Typed<C, D> {
                 fields: changes.fields.clone(),
                 removed_keys: changes.removed_keys.clone(),
                 owner_missing: changes.owner_missing,
+                applied: changes.applied.as_ref().map(|applied| read(C::FACTS, applied)).transpose()?,
                 found: &typed(found)?,
             };
             self.driver.update(cx, &spec, &changes).await

@@ -94,6 +94,7 @@ fn component(input: &DeriveInput, flags: &Flags, fields: &[Marked<'_>], errors: 
                 holds_data: #holds_data,
                 slots: #slots,
                 part: #part,
+                mends: false,
             };
             type Outputs = #outputs;
         }

@@ -22,10 +22,10 @@ macro_rules! kinds {
         )*
 
         /// Calls a macro once with every kind.
-        #[macro_export]
         macro_rules! for_every_kube_kind {
             ($call:ident) => { $( $call!($name); )* };
         }
+        pub(crate) use for_every_kube_kind;
     };
 }
 

@@ -4,6 +4,8 @@
 //! ours. What tells kinds apart is a marker type that implements [`Kind`].
 
 mod kinds;
+mod network_enforcement;
+mod secret;
 
 use std::{collections::BTreeMap, marker::PhantomData};
 
@@ -14,6 +16,8 @@ use tf_provider_derive::Outputs;
 use value::{Field, Value};
 
 pub use kinds::*;
+pub use network_enforcement::{NetworkEnforcement, NetworkEnforcementDraft};
+pub use secret::{TokenSecret, TokenSecretDraft, TokenSecretOutputs};
 
 /// Labels and annotations.
 pub type Labels = BTreeMap<String, String>;
@@ -106,6 +110,7 @@ pub const fn facts(kind: &'static str, noun: &'static str) -> KindFacts {
         local: &["adopt"],
         merged: &["labels", "annotations"],
         volatile: &["status", "replicas"],
+        mends: true,
         ..KindFacts::plain(kind, noun)
     }
 }

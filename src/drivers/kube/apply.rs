@@ -1,0 +1,211 @@
+//! Server-side apply: sends what we want under our field manager, and nothing of what was read.
+//!
+//! A field that another manager holds is taken back where it is ours by the record, or where the user lets the object
+//! be adopted; otherwise the refusal names the manager and the field. What others added beside ours, and apply cannot
+//! take away, is removed by a patch.
+
+use std::collections::BTreeSet;
+
+use converge::{Fault, FaultClass};
+use http::Method;
+use serde_json::{Map, Value as Json, json};
+
+use super::{
+    address::{Address, encode},
+    call::{APPLY, Answer, JSON_PATCH, Reply, Request},
+    connection::ClusterClient,
+    discovery::not_installed,
+    fault::{Conflict, Deed, conflicts, is_unknown_kind, refused},
+    fields::holds,
+    meaning::{Stray, strays},
+    reader::{Extent, get},
+};
+use crate::components::kube::FIELD_MANAGER;
+
+/// What is wanted of one object, in the words of the version spoken.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wish<'a> {
+    pub(super) client: &'a ClusterClient,
+    pub(super) address: Address<'a>,
+    /// The whole object, with apiVersion, kind and metadata.
+    pub(super) object: &'a Json,
+}
+
+/// What may be taken from others.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Claim<'a> {
+    /// Nothing.
+    Nothing,
+    /// What we have applied before.
+    Applied(&'a Json),
+    /// All that is wanted.
+    All,
+}
+
+/// How an apply is made.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Way {
+    pub(super) is_forced: bool,
+    pub(super) is_dry_run: bool,
+}
+
+// === impl Wish ===
+
+impl Wish<'_> {
+    /// Makes the object.
+    pub(super) async fn create(&self) -> Result<(), Fault> {
+        let deed = self.deed();
+        match self.send(Way::default()).await? {
+            Reply::Done(_) => Ok(()),
+            Reply::Refused { status, .. } if !conflicts(&status).is_empty() => {
+                let message = format!("somebody made it meanwhile: {}", sentences(&conflicts(&status)));
+                Err(Fault { action: deed.action, ..Fault::new(FaultClass::AlreadyExists, deed.object, message) })
+            }
+            reply => self.done(reply).await.map(drop),
+        }
+    }
+
+    /// Makes the object as wanted. `gone` are keys of labels and annotations that were ours and are to go.
+    pub(super) async fn update(&self, claim: Claim<'_>, gone: &BTreeSet<(String, String)>) -> Result<(), Fault> {
+        let mut reply = self.send(Way { is_forced: matches!(claim, Claim::All), is_dry_run: false }).await?;
+        if let Reply::Refused { status, .. } = &reply
+            && let held = conflicts(status)
+            && !held.is_empty()
+        {
+            self.may_take(&held, claim)?;
+            reply = self.send(Way { is_forced: true, is_dry_run: false }).await?;
+        }
+        if let Reply::Refused { status, .. } = &reply
+            && status.reason == "Invalid"
+            && self.clear(None, gone).await?
+        {
+            // What was refused may have been ours beside a stranger's.
+            reply = self.send(Way { is_forced: true, is_dry_run: false }).await?;
+        }
+        let live = self.done(reply).await?.body;
+        self.clear(Some(live), gone).await.map(drop)
+    }
+
+    /// One apply; a refusal is an answer.
+    pub(super) async fn send(&self, way: Way) -> Result<Reply, Fault> {
+        let mut path = format!("{}?fieldManager={FIELD_MANAGER}", self.address.path());
+        if way.is_forced {
+            path.push_str("&force=true");
+        }
+        if way.is_dry_run {
+            path.push_str("&dryRun=All");
+        }
+        let request = Request::new(Method::PATCH, path).with(APPLY, self.object.clone());
+        self.client.ask(&self.deed(), &request).await
+    }
+
+    fn deed(&self) -> Deed {
+        Deed {
+            action: format!("kubernetes:patch {}", self.address.of.plural()),
+            object: self.address.words(),
+            is_write: true,
+        }
+    }
+
+    async fn done(&self, reply: Reply) -> Result<Answer, Fault> {
+        match reply {
+            Reply::Done(answer) => Ok(answer),
+            Reply::Refused { http, status } if is_unknown_kind(http, &status) => {
+                self.client.discovery.forget(self.address.of.group).await;
+                Err(not_installed(self.address.of, &self.address.words()))
+            }
+            Reply::Refused { http, status } => Err(refused(&self.deed(), http, &status)),
+        }
+    }
+
+    fn may_take(&self, held: &[Conflict], claim: Claim<'_>) -> Result<(), Fault> {
+        let foreign: Vec<_> = held
+            .iter()
+            .filter(|conflict| match claim {
+                Claim::Nothing => true,
+                Claim::Applied(applied) => !holds(applied, &conflict.field),
+                Claim::All => false,
+            })
+            .cloned()
+            .collect();
+        if foreign.is_empty() {
+            return Ok(());
+        }
+        let deed = self.deed();
+        let message = format!("others manage fields that are to be set: {}", sentences(&foreign));
+        let fault = Fault {
+            action: deed.action,
+            code: Some("Conflict".to_owned()),
+            ..Fault::new(FaultClass::Foreign, deed.object, message)
+        };
+        Err(fault.advise(
+            "Take the field out of the configuration here or out of the other manager's; with adopt = \"always\" it \
+             is taken over.",
+        ))
+    }
+
+    /// Removes what others added to what is ours. `live` is the object as it is, read here where it is not given.
+    /// False where there was nothing to remove.
+    async fn clear(&self, live: Option<Json>, gone: &BTreeSet<(String, String)>) -> Result<bool, Fault> {
+        let live = match live {
+            Some(live) => Some(live),
+            None => get(self.client, &self.address, Extent::Whole).await?,
+        };
+        let Some(live) = live else { return Ok(false) };
+        let mut operations: Vec<_> =
+            strays(self.address.of.kind, &content(self.object), &content(&live)).iter().map(Stray::operation).collect();
+        operations.extend(gone.iter().filter_map(|(field, key)| removal(&live, field, key)));
+        if operations.is_empty() {
+            return Ok(false);
+        }
+        let patched = self.patch(&live, operations).await?;
+        self.forget_patch(&patched.body).await?;
+        Ok(true)
+    }
+
+    async fn patch(&self, live: &Json, mut operations: Vec<Json>) -> Result<Answer, Fault> {
+        // Refused with a conflict, and tried again, where the object has changed since it was read.
+        let version = live.pointer("/metadata/resourceVersion").cloned().unwrap_or(Json::Null);
+        operations.push(json!({ "op": "replace", "path": "/metadata/resourceVersion", "value": version }));
+        let path = format!("{}?fieldManager={}", self.address.path(), encode(FIELD_MANAGER));
+        let request = Request::new(Method::PATCH, path).with(JSON_PATCH, Json::Array(operations));
+        self.client.done(&self.deed(), &request).await
+    }
+
+    // A patch leaves an entry beside that of our applies, which would go on holding fields that a later apply drops.
+    async fn forget_patch(&self, patched: &Json) -> Result<(), Fault> {
+        let entries = patched.pointer("/metadata/managedFields").and_then(Json::as_array);
+        let is_patch = |entry: &Json| {
+            entry.get("manager").and_then(Json::as_str) == Some(FIELD_MANAGER)
+                && entry.get("operation").and_then(Json::as_str) == Some("Update")
+                && entry.get("subresource").is_none()
+        };
+        let Some(index) = entries.and_then(|entries| entries.iter().position(is_patch)) else { return Ok(()) };
+        let removal = json!({ "op": "remove", "path": format!("/metadata/managedFields/{index}") });
+        match self.patch(patched, vec![removal]).await {
+            // Somebody was faster: the entry goes with the next repair.
+            Err(fault) if matches!(fault.class, FaultClass::Busy | FaultClass::NotFound) => Ok(()),
+            outcome => outcome.map(drop),
+        }
+    }
+}
+
+/// What an object says but for what every object has and what controllers write.
+pub(super) fn content(object: &Json) -> Json {
+    let fields = object.as_object().into_iter().flatten();
+    let ours = fields.filter(|(name, _)| !matches!(name.as_str(), "apiVersion" | "kind" | "metadata" | "status"));
+    Json::Object(ours.map(|(name, value)| (name.clone(), value.clone())).collect::<Map<_, _>>())
+}
+
+fn removal(live: &Json, field: &str, key: &str) -> Option<Json> {
+    live.get("metadata")?.get(field)?.get(key)?;
+    let key = key.replace('~', "~0").replace('/', "~1");
+    Some(json!({ "op": "remove", "path": format!("/metadata/{field}/{key}") }))
+}
+
+// Each names the manager and the field: `conflict with "kubectl": .spec.replicas`.
+fn sentences(conflicts: &[Conflict]) -> String {
+    let of = |conflict: &Conflict| format!("{} ({})", conflict.field, conflict.sentence);
+    let texts: BTreeSet<_> = conflicts.iter().map(of).collect();
+    texts.into_iter().collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,248 @@
+//! What an API server's refusal and a lost connection mean. Decides by `Status.reason`, by the reasons of its causes
+//! and by how far the request got; never by the text of a message.
+
+use std::{error::Error, io};
+
+use converge::{Fault, FaultClass};
+use kube::core::{Status, response::StatusCause};
+
+/// What a call was to do, for messages and for what its failure means.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Deed {
+    /// As `kubernetes:patch deployments`.
+    pub(super) action: String,
+    /// The object in words.
+    pub(super) object: String,
+    /// Whether it changes something.
+    pub(super) is_write: bool,
+}
+
+/// The reason of a cause that names a field somebody else manages.
+const CONFLICT: &str = "FieldManagerConflict";
+
+/// A field that somebody else manages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Conflict {
+    /// As `.spec.replicas`.
+    pub(super) field: String,
+    /// The server's sentence, which names the other manager.
+    pub(super) sentence: String,
+}
+
+/// The fault of an answer that is no success.
+pub(super) fn refused(deed: &Deed, http: u16, status: &Status) -> Fault {
+    let reason = (!status.reason.is_empty()).then(|| status.reason.clone());
+    let mut message = status.message.clone();
+    if message.is_empty() {
+        message = format!("the API server answered HTTP {http} without a reason");
+    }
+    let class = class(deed, http, status);
+    let fault = Fault { action: deed.action.clone(), code: reason, ..Fault::new(class, &deed.object, message) };
+    match class {
+        FaultClass::Unauthenticated => fault.advise(UNAUTHENTICATED),
+        FaultClass::Denied => fault.advise(format!(
+            "Allow it with a Role or ClusterRole and a binding; on EKS also see the cluster's access entries. \
+             `kubectl auth can-i` answers for {}.",
+            deed.action.trim_start_matches("kubernetes:")
+        )),
+        _ => fault,
+    }
+}
+
+const UNAUTHENTICATED: &str = "Check that the credentials belong to the cluster. On EKS the role or user needs an \
+    access entry: `aws eks list-access-entries --cluster-name NAME`.";
+
+/// The fault of a call without an answer.
+pub(super) fn lost(deed: &Deed, error: kube::Error) -> Fault {
+    let text = chain(&error);
+    let class = match () {
+        () if is_credentials(&error) => FaultClass::Unauthenticated,
+        () if is_unconnected(&error) => FaultClass::Unreachable,
+        // Of a read nothing is left behind.
+        () if deed.is_write => FaultClass::MaybeSent,
+        () => FaultClass::Unavailable,
+    };
+    let fault = Fault {
+        action: deed.action.clone(),
+        source: Some(Box::new(error)),
+        ..Fault::new(class, &deed.object, format!("no answer from the API server: {text}"))
+    };
+    match class {
+        FaultClass::Unreachable => fault.advise(
+            "Check that the API server's address can be reached from here: its endpoint may be private, or the cluster \
+             not be there yet.",
+        ),
+        FaultClass::Unauthenticated => {
+            fault.advise("Run the kubeconfig's credential program by hand and see what it says.")
+        }
+        _ => fault,
+    }
+}
+
+/// The fields that others manage, where an answer is about those.
+pub(super) fn conflicts(status: &Status) -> Vec<Conflict> {
+    causes(status)
+        .filter(|cause| cause.reason == CONFLICT)
+        .map(|cause| Conflict { field: cause.field.clone(), sentence: cause.message.clone() })
+        .collect()
+}
+
+/// Whether a 404 is about the path: the server does not know the kind. An object that is absent is named.
+pub(super) fn is_unknown_kind(http: u16, status: &Status) -> bool {
+    http == 404 && status.details.as_ref().is_none_or(|details| details.name.is_empty())
+}
+
+fn class(deed: &Deed, http: u16, status: &Status) -> FaultClass {
+    use FaultClass::{
+        AlreadyExists, Busy, Denied, Invalid, MaybeSent, NotFound, Throttled, Unauthenticated, Unavailable,
+    };
+    // A namespace that is going away refuses what is new in it, and makes room when it is gone.
+    if causes(status).any(|cause| cause.reason == "NamespaceTerminating") {
+        return Busy;
+    }
+    let failed = if deed.is_write { MaybeSent } else { Unavailable };
+    match status.reason.as_str() {
+        "AlreadyExists" => AlreadyExists,
+        "BadRequest"
+        | "Invalid"
+        | "MethodNotAllowed"
+        | "NotAcceptable"
+        | "RequestEntityTooLarge"
+        | "UnsupportedMediaType" => Invalid,
+        "Conflict" => Busy,
+        "Forbidden" => Denied,
+        // Deleted between two looks.
+        "Gone" | "NotFound" => NotFound,
+        "InternalError" | "Timeout" => failed,
+        "ServerTimeout" | "ServiceUnavailable" => Unavailable,
+        "TooManyRequests" => Throttled,
+        "Unauthorized" => Unauthenticated,
+        // No reason: what answered may be a proxy.
+        _ => by_http(http, failed),
+    }
+}
+
+fn by_http(http: u16, failed: FaultClass) -> FaultClass {
+    match http {
+        401 => FaultClass::Unauthenticated,
+        403 => FaultClass::Denied,
+        404 | 410 => FaultClass::NotFound,
+        409 => FaultClass::Busy,
+        429 => FaultClass::Throttled,
+        503 => FaultClass::Unavailable,
+        500.. => failed,
+        _ => FaultClass::Invalid,
+    }
+}
+
+fn causes(status: &Status) -> impl Iterator<Item = &StatusCause> {
+    status.details.iter().flat_map(|details| &details.causes)
+}
+
+fn is_credentials(error: &kube::Error) -> bool {
+    matches!(error, kube::Error::Auth(_)) || errors(error).any(|beneath| beneath.is::<kube::client::AuthError>())
+}
+
+// Nothing was sent: no address, no connection, no agreement on encryption.
+fn is_unconnected(error: &kube::Error) -> bool {
+    use hyper_util::client::legacy::Error as ClientError;
+    errors(error).any(|beneath| {
+        beneath.downcast_ref::<ClientError>().is_some_and(ClientError::is_connect)
+            || beneath.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+    })
+}
+
+fn errors(error: &kube::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
+    let outermost: &(dyn Error + 'static) = error;
+    std::iter::successors(Some(outermost), |error| (*error).source())
+}
+
+// The texts of the errors beneath, the outermost of which only names its kind.
+fn chain(error: &kube::Error) -> String {
+    let mut texts: Vec<String> = Vec::new();
+    for text in errors(error).skip(1).map(ToString::to_string) {
+        if !texts.iter().any(|said| said.contains(&text)) {
+            texts.push(text);
+        }
+    }
+    if texts.is_empty() { error.to_string() } else { texts.join(": ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(reason: &str, causes: &[(&str, &str)]) -> Status {
+        let causes: Vec<_> =
+            causes.iter().map(|(reason, field)| serde_json::json!({ "reason": reason, "field": field })).collect();
+        serde_json::from_value(serde_json::json!({
+            "status": "Failure", "reason": reason, "message": "so it is", "details": { "name": "x", "causes": causes },
+        }))
+        .unwrap()
+    }
+
+    fn write() -> Deed {
+        Deed { action: "kubernetes:patch deployments".into(), object: "Deployment \"x\"".into(), is_write: true }
+    }
+
+    #[test]
+    fn a_refusal_is_classified_by_its_reason() {
+        let read = Deed { is_write: false, ..write() };
+        for (reason, http, written, only_read) in [
+            ("Conflict", 409, FaultClass::Busy, FaultClass::Busy),
+            ("AlreadyExists", 409, FaultClass::AlreadyExists, FaultClass::AlreadyExists),
+            ("NotFound", 404, FaultClass::NotFound, FaultClass::NotFound),
+            ("Forbidden", 403, FaultClass::Denied, FaultClass::Denied),
+            ("Unauthorized", 401, FaultClass::Unauthenticated, FaultClass::Unauthenticated),
+            ("Invalid", 422, FaultClass::Invalid, FaultClass::Invalid),
+            ("NotAcceptable", 406, FaultClass::Invalid, FaultClass::Invalid),
+            ("TooManyRequests", 429, FaultClass::Throttled, FaultClass::Throttled),
+            ("ServerTimeout", 500, FaultClass::Unavailable, FaultClass::Unavailable),
+            ("InternalError", 500, FaultClass::MaybeSent, FaultClass::Unavailable),
+            ("Timeout", 504, FaultClass::MaybeSent, FaultClass::Unavailable),
+            ("", 502, FaultClass::MaybeSent, FaultClass::Unavailable),
+            ("", 503, FaultClass::Unavailable, FaultClass::Unavailable),
+            ("", 418, FaultClass::Invalid, FaultClass::Invalid),
+        ] {
+            assert_eq!(refused(&write(), http, &status(reason, &[])).class, written, "{reason} {http}");
+            assert_eq!(refused(&read, http, &status(reason, &[])).class, only_read, "{reason} {http}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_keeps_the_servers_words() {
+        let fault = refused(&write(), 403, &status("Forbidden", &[]));
+        assert_eq!(fault.to_string(), "kubernetes:patch deployments: Forbidden: so it is");
+        assert!(fault.advice.unwrap().contains("can-i` answers for patch deployments"));
+        let silent = refused(&write(), 502, &Status::default());
+        assert_eq!(silent.message, "the API server answered HTTP 502 without a reason");
+    }
+
+    #[test]
+    fn a_namespace_that_goes_away_is_waited_for() {
+        let fault = refused(&write(), 403, &status("Forbidden", &[("NamespaceTerminating", "metadata.namespace")]));
+        assert_eq!(fault.class, FaultClass::Busy);
+    }
+
+    #[test]
+    fn conflicts_are_read_from_the_causes() {
+        let found = conflicts(&status("Conflict", &[(CONFLICT, ".spec.replicas"), ("Other", ".spec.paused")]));
+        assert_eq!(found.iter().map(|conflict| conflict.field.as_str()).collect::<Vec<_>>(), [".spec.replicas"]);
+    }
+
+    #[test]
+    fn an_absent_object_is_told_from_an_unknown_kind() {
+        assert!(!is_unknown_kind(404, &status("NotFound", &[])));
+        assert!(is_unknown_kind(404, &Status::default()));
+        assert!(!is_unknown_kind(403, &Status::default()));
+    }
+
+    #[test]
+    fn a_connection_that_was_not_made_sent_nothing() {
+        let unconnected = kube::Error::Service(Box::new(io::Error::from(io::ErrorKind::ConnectionRefused)));
+        assert_eq!(lost(&write(), unconnected).class, FaultClass::Unreachable);
+        let broken = || kube::Error::Service(Box::new(io::Error::from(io::ErrorKind::ConnectionReset)));
+        assert_eq!(lost(&write(), broken()).class, FaultClass::MaybeSent);
+        assert_eq!(lost(&Deed { is_write: false, ..write() }, broken()).class, FaultClass::Unavailable);
+    }
+}

@@ -1,0 +1,146 @@
+//! Kubernetes quantities, compared by value: `1000m` is `1`, `1024Mi` is `1Gi`. Exact: no floating point.
+
+/// `digits` times ten to the power of `exponent`, without trailing zeros in `digits`, so that equal amounts are equal
+/// values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Quantity {
+    digits: i128,
+    exponent: i32,
+}
+
+/// Suffixes, the power of two and the power of ten that each stands for.
+const SUFFIXES: [(&str, u32, i32); 16] = [
+    ("Ki", 10, 0),
+    ("Mi", 20, 0),
+    ("Gi", 30, 0),
+    ("Ti", 40, 0),
+    ("Pi", 50, 0),
+    ("Ei", 60, 0),
+    ("n", 0, -9),
+    ("u", 0, -6),
+    ("m", 0, -3),
+    ("", 0, 0),
+    ("k", 0, 3),
+    ("M", 0, 6),
+    ("G", 0, 9),
+    ("T", 0, 12),
+    ("P", 0, 15),
+    ("E", 0, 18),
+];
+
+// === impl Quantity ===
+
+impl Quantity {
+    /// None where the text is no quantity, or has more digits than 128 bits hold: then only the text tells.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let end = text.find(|c: char| !matches!(c, '0'..='9' | '.' | '+' | '-')).unwrap_or(text.len());
+        let (number, suffix) = text.split_at_checked(end)?;
+        let (digits, fraction) = decimal(number)?;
+        let (twos, tens) = multiplier(suffix)?;
+        let digits = digits.checked_mul(1_i128.checked_shl(twos)?)?;
+        Some(Self { digits, exponent: tens.checked_sub(fraction)? }.normal())
+    }
+
+    fn normal(mut self) -> Self {
+        if self.digits == 0 {
+            return Self { digits: 0, exponent: 0 };
+        }
+        while self.digits % 10 == 0 {
+            self.digits /= 10;
+            self.exponent = self.exponent.saturating_add(1);
+        }
+        self
+    }
+}
+
+// The digits of a decimal number, and how many of them stand behind the point.
+fn decimal(number: &str) -> Option<(i128, i32)> {
+    let (is_negative, unsigned) = match number.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, number.strip_prefix('+').unwrap_or(number)),
+    };
+    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+    let digits = format!("{whole}{fraction}");
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let value: i128 = digits.parse().ok()?;
+    Some((if is_negative { -value } else { value }, i32::try_from(fraction.len()).ok()?))
+}
+
+fn multiplier(suffix: &str) -> Option<(u32, i32)> {
+    if let Some((_, twos, tens)) = SUFFIXES.iter().find(|(name, ..)| *name == suffix) {
+        return Some((*twos, *tens));
+    }
+    let exponent = suffix.strip_prefix(['e', 'E'])?;
+    Some((0, exponent.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn check(left: &str, right: &str, are_same: bool) {
+        let (left_value, right_value) = (Quantity::parse(left), Quantity::parse(right));
+        assert!(left_value.is_some() && right_value.is_some(), "{left} or {right} is no quantity");
+        assert_eq!(left_value == right_value, are_same, "{left} and {right}");
+    }
+
+    #[test]
+    fn amounts_are_compared_by_value() {
+        for (left, right) in [
+            ("1000m", "1"),
+            ("1024Mi", "1Gi"),
+            ("0.5", "500m"),
+            (".5", "0.50"),
+            ("1e3", "1k"),
+            ("1E3", "1000"),
+            ("0.1Ki", "102.4"),
+            ("-0", "0m"),
+            ("+1", "1"),
+            ("1000000000n", "1"),
+            ("1536Mi", "1.5Gi"),
+        ] {
+            check(left, right, true);
+        }
+        for (left, right) in [("1000m", "1001m"), ("1Gi", "1G"), ("1", "-1"), ("1E", "1e1"), ("1M", "1m")] {
+            check(left, right, false);
+        }
+    }
+
+    #[test]
+    fn what_is_no_quantity_has_no_value() {
+        for text in ["", "m", "1Mb", "1 Gi", "one", "1.2.3", "--1", "1e", "Gi", "1-2", "é"] {
+            assert_eq!(Quantity::parse(text), None, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn milli_units_equal_their_thousandth(amount in any::<i64>()) {
+            let whole = Quantity::parse(&amount.to_string());
+            prop_assert!(whole.is_some());
+            prop_assert_eq!(whole, Quantity::parse(&format!("{}m", i128::from(amount) * 1000)));
+        }
+
+        #[test]
+        fn binary_steps_are_1024(amount in 0_u32.., step in 0_usize..5) {
+            let names = ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+            let larger = Quantity::parse(&format!("{amount}{}", names[step + 1]));
+            prop_assert_eq!(larger, Quantity::parse(&format!("{}{}", u64::from(amount) * 1024, names[step])));
+        }
+
+        #[test]
+        fn different_amounts_differ(left in any::<i64>(), right in any::<i64>()) {
+            let parse = |amount: i64| Quantity::parse(&amount.to_string());
+            prop_assert_eq!(parse(left) == parse(right), left == right);
+        }
+
+        #[test]
+        fn any_text_is_parsed_without_a_panic(text in ".*") {
+            let _ = Quantity::parse(&text);
+        }
+    }
+}

@@ -1,0 +1,215 @@
+use serde_json::json;
+
+use super::*;
+
+/// What we write, what the server has, and the expected part of it that is ours.
+#[expect(clippy::needless_pass_by_value, reason = "reads better with literals")]
+fn check(kind: &str, wanted: Json, live: Json, expected: Json) {
+    assert_eq!(ours(kind, &wanted, &live), expected, "{kind}: {wanted} beside {live}");
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "reads better with literals")]
+fn same(kind: &str, wanted: Json, live: Json) {
+    check(kind, wanted.clone(), live, wanted);
+}
+
+#[test]
+fn the_servers_spelling_is_no_difference() {
+    same(
+        "Deployment",
+        json!({ "resources": { "requests": { "cpu": "1000m", "memory": "1024Mi" }, "limits": { "nvidia.com/gpu": 1 } } }),
+        json!({ "resources": { "requests": { "cpu": "1", "memory": "1Gi" }, "limits": { "nvidia.com/gpu": "1" } } }),
+    );
+    same(
+        "ResourceQuota",
+        json!({ "spec": { "hard": { "cpu": "0.5" } } }),
+        json!({ "spec": { "hard": { "cpu": "500m" } } }),
+    );
+    same("Service", json!({ "targetPort": "8080", "port": 80.0 }), json!({ "targetPort": 8080, "port": 80 }));
+    same("Ingress", json!({ "a": null, "b": [], "c": "", "d": false, "e": {} }), json!({}));
+    same("ExternalSecret", json!({ "refreshInterval": "1h" }), json!({ "refreshInterval": "1h0m0s" }));
+}
+
+#[test]
+fn a_text_that_only_looks_like_an_amount_is_compared_as_text() {
+    check(
+        "Deployment",
+        json!({ "env": [{ "name": "A", "value": "1000m" }] }),
+        json!({ "env": [{ "name": "A", "value": "1" }] }),
+        json!({ "env": [{ "name": "A", "value": "1" }] }),
+    );
+}
+
+#[test]
+fn defaults_and_fields_of_others_are_not_ours() {
+    same(
+        "Deployment",
+        json!({ "spec": { "template": { "spec": { "containers": [{ "name": "main", "image": "i" }] } } } }),
+        json!({ "spec": { "replicas": 5, "template": { "spec": {
+            "containers": [
+                { "name": "sidecar", "image": "s" },
+                { "name": "main", "image": "i", "imagePullPolicy": "Always" },
+            ],
+            "dnsPolicy": "ClusterFirst",
+        } } } }),
+    );
+}
+
+#[test]
+fn a_changed_or_missing_field_is_shown_as_it_is() {
+    check(
+        "Deployment",
+        json!({ "spec": { "a": 1, "b": "x" } }),
+        json!({ "spec": { "a": 2 } }),
+        json!({ "spec": { "a": 2 } }),
+    );
+    check("ConfigMap", json!({ "data": { "k": "v" } }), json!({}), json!({}));
+    check(
+        "Deployment",
+        json!({ "containers": [{ "name": "main", "image": "i" }] }),
+        json!({ "containers": [{ "name": "other", "image": "o" }] }),
+        json!({ "containers": [] }),
+    );
+}
+
+#[test]
+fn lists_with_keys_are_compared_whatever_their_order() {
+    let metric = |kind: &str, name: &str, value: &str| match kind {
+        "Pods" => json!({ "type": kind, "pods": { "metric": { "name": name }, "target": { "averageValue": value } } }),
+        _ => json!({ "type": kind, "resource": { "name": name, "target": { "averageValue": value } } }),
+    };
+    same(
+        "HorizontalPodAutoscaler",
+        json!({ "metrics": [metric("Pods", "queue", "4"), metric("Resource", "memory", "1Gi")] }),
+        json!({ "metrics": [metric("Resource", "memory", "1024Mi"), metric("Pods", "queue", "4000m")] }),
+    );
+    same(
+        "Service",
+        json!({ "ports": [{ "name": "a", "port": 1 }, { "name": "b", "port": 2, "protocol": "TCP" }] }),
+        json!({ "ports": [{ "name": "b", "port": 2, "protocol": "TCP" }, { "name": "a", "port": 1, "protocol": "TCP" }] }),
+    );
+    same(
+        "Deployment",
+        json!({ "tolerations": [{ "key": "a" }, { "key": "b" }], "volumeMounts": [{ "mountPath": "/a", "name": "x" }] }),
+        json!({ "tolerations": [{ "key": "b" }, { "key": "a" }], "volumeMounts": [{ "mountPath": "/b", "name": "y" },
+            { "mountPath": "/a", "name": "x" }] }),
+    );
+    same(
+        "NetworkPolicy",
+        json!({ "policyTypes": ["Ingress", "Egress"] }),
+        json!({ "policyTypes": ["Egress", "Ingress"] }),
+    );
+}
+
+#[test]
+fn a_list_without_keys_has_an_order() {
+    check(
+        "ClusterQueue",
+        json!({ "flavors": [{ "name": "a" }, { "name": "b" }] }),
+        json!({ "flavors": [{ "name": "b" }, { "name": "a" }] }),
+        json!({ "flavors": [{ "name": "b" }, { "name": "a" }] }),
+    );
+    check(
+        "Deployment",
+        json!({ "command": ["a"] }),
+        json!({ "command": ["a", "b"] }),
+        json!({ "command": ["a", "b"] }),
+    );
+    check("Deployment", json!({ "command": ["a", "b"] }), json!({ "command": ["a"] }), json!({ "command": ["a"] }));
+}
+
+#[test]
+fn an_empty_selector_that_somebody_narrowed_differs() {
+    let narrowed = json!({ "spec": { "podSelector": { "matchLabels": { "a": "b" } } } });
+    check("NetworkPolicy", json!({ "spec": { "podSelector": {} } }), narrowed.clone(), narrowed);
+    same("NetworkPolicy", json!({ "spec": { "podSelector": {} } }), json!({ "spec": { "podSelector": {} } }));
+    check(
+        "NetworkPolicy",
+        json!({ "ingress": [{}] }),
+        json!({ "ingress": [{ "from": [{ "podSelector": {} }] }] }),
+        json!({ "ingress": [{ "from": [{ "podSelector": {} }] }] }),
+    );
+    same("Deployment", json!({ "securityContext": {} }), json!({ "securityContext": { "fsGroup": 1 } }));
+}
+
+#[test]
+fn what_others_add_differs_only_where_it_changes_the_meaning() {
+    let widened = json!({ "ports": [{ "name": "a", "port": 1 }, { "name": "theirs", "port": 2 }] });
+    check("Service", json!({ "ports": [{ "name": "a", "port": 1 }] }), widened.clone(), widened);
+    let softened = json!({ "validationActions": ["Deny", "Warn"] });
+    check("ValidatingAdmissionPolicyBinding", json!({ "validationActions": ["Deny"] }), softened.clone(), softened);
+    let narrowed = json!({ "selector": { "matchLabels": { "app": "x", "also": "y" } } });
+    check("PodMonitor", json!({ "selector": { "matchLabels": { "app": "x" } } }), narrowed.clone(), narrowed);
+    same(
+        "ValidatingAdmissionPolicy",
+        json!({ "spec": { "matchConstraints": { "resourceRules": [{ "operations": ["CREATE"] }] } } }),
+        json!({ "spec": {
+            "failurePolicy": "Fail",
+            "matchConstraints": {
+                "matchPolicy": "Equivalent", "namespaceSelector": {}, "objectSelector": {},
+                "resourceRules": [{ "operations": ["CREATE"], "scope": "*" }],
+            },
+        } }),
+    );
+    same(
+        "NetworkPolicy",
+        json!({ "spec": { "podSelector": {}, "egress": [{ "ports": [{ "port": 53 }] }] } }),
+        json!({ "spec": { "podSelector": {}, "egress": [{ "ports": [{ "port": 53, "protocol": "TCP" }] }],
+            "policyTypes": ["Egress"] } }),
+    );
+}
+
+#[test]
+fn the_words_of_an_older_kueue_mean_the_same() {
+    same("ClusterQueue", json!({ "whenCanBorrow": "Borrow" }), json!({ "whenCanBorrow": "MayStopSearch" }));
+    same("ClusterQueue", json!({ "stopPolicy": "None" }), json!({}));
+    check("ClusterQueue", json!({ "stopPolicy": "Hold" }), json!({}), json!({}));
+}
+
+#[test]
+fn strangers_additions_are_taken_away_and_nothing_else() {
+    let operations = |kind: &str, wanted: Json, live: Json| {
+        strays(kind, &wanted, &live).iter().map(Stray::operation).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        operations(
+            "Service",
+            json!({ "spec": { "ports": [{ "name": "http", "port": 80 }] } }),
+            json!({ "spec": { "ports": [{ "name": "http", "port": 81 }] } }),
+        ),
+        [json!({ "op": "replace", "path": "/spec/ports", "value": [{ "name": "http", "port": 80 }] })],
+    );
+    assert_eq!(
+        operations(
+            "Service",
+            json!({ "spec": { "ports": [{ "name": "http", "port": 80 }] } }),
+            json!({ "spec": { "ports": [{ "name": "x", "port": 81 }, { "name": "http", "port": 80, "nodePort": 3 }] } }),
+        ),
+        [json!({ "op": "replace", "path": "/spec/ports", "value": [{ "name": "http", "port": 80, "nodePort": 3 }] })],
+        "what the server added to ours stays",
+    );
+    assert_eq!(
+        operations(
+            "NetworkPolicy",
+            json!({ "spec": { "podSelector": {} } }),
+            json!({ "spec": { "podSelector": { "matchLabels": { "a/b": "c" } } } }),
+        ),
+        [json!({ "op": "remove", "path": "/spec/podSelector/matchLabels" })],
+    );
+    assert_eq!(
+        operations(
+            "PodMonitor",
+            json!({ "selector": { "matchLabels": { "app": "x" } } }),
+            json!({ "selector": { "matchLabels": { "app": "x", "a/b": "c" } } }),
+        ),
+        [json!({ "op": "remove", "path": "/selector/matchLabels/a~1b" })],
+    );
+    assert_eq!(
+        operations(
+            "Deployment",
+            json!({ "containers": [{ "name": "main" }] }),
+            json!({ "containers": [{ "name": "main" }, { "name": "sidecar" }] }),
+        ),
+        Vec::<Json>::new(),
+    );
+}

@@ -1,0 +1,76 @@
+//! The driver of Kubernetes objects: one for every kind, by server-side apply.
+//!
+//! Read first: `object` (the driver), `apply` (how it writes), `meaning` (what counts as a difference), `connection`
+//! (whom it talks to). Decides by the reasons that an API server gives, never by the text of a message.
+
+mod object;
+mod secret;
+
+mod apply;
+mod fields;
+mod mark;
+mod meaning;
+mod preflight;
+mod reader;
+mod translate;
+
+mod diagnosis;
+mod pods;
+mod readiness;
+
+mod address;
+mod call;
+mod config;
+mod connection;
+mod credentials;
+mod discovery;
+mod fault;
+mod token;
+
+use std::sync::Arc;
+
+use converge::Drivers;
+
+pub use config::{ExecConfig, KubernetesConfig};
+pub use connection::{ClusterClient, Clusters};
+pub(crate) use token::{Signing, Token};
+
+use crate::components::kube::{self, for_every_kube_kind};
+
+/// What every kind needs; the verbs are those of the kind's own resource.
+const ACTIONS: &[&str] =
+    &["eks:DescribeCluster", "kubernetes:delete", "kubernetes:get", "kubernetes:list", "kubernetes:patch"];
+
+/// Adds the drivers of all Kubernetes components.
+pub fn register(drivers: &mut Drivers, clusters: &Arc<Clusters>) {
+    macro_rules! register_kind {
+        ($kind:ident) => {
+            drivers.register(object::KubeDriver::<kube::$kind>::new(clusters))
+        };
+    }
+    for_every_kube_kind!(register_kind);
+    drivers.register(secret::SecretDriver(Arc::clone(clusters)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::drivers::aws::{Aws, AwsConfig};
+
+    #[test]
+    fn every_kind_has_a_driver() {
+        let clusters = Arc::new(Clusters::new(KubernetesConfig::default(), Arc::new(Aws::new(AwsConfig::default()))));
+        let mut drivers = Drivers::default();
+        register(&mut drivers, &clusters);
+        let mut count = 1;
+        macro_rules! check {
+            ($kind:ident) => {
+                assert!(drivers.get(<kube::$kind as kube::Kind>::FACTS.kind).is_ok());
+                count += 1;
+            };
+        }
+        for_every_kube_kind!(check);
+        assert!(drivers.get("kubernetes_token_secret").is_ok());
+        assert_eq!(drivers.iter().count(), count);
+    }
+}

@@ -1,0 +1,160 @@
+//! Asks the API server at plan time whether it would take an object, where it can be reached soon. Changes nothing.
+
+use std::time::Duration;
+
+use converge::{Cx, Finding, Severity};
+use http::Method;
+use kube::core::Status;
+use serde_json::{Value as Json, json};
+
+use super::{
+    apply::{Way, Wish},
+    call::{JSON, Reply, Request},
+    fault::Deed,
+};
+
+/// A plan does not wait for a cluster that may not be there yet.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// What `asked` says, if it says it soon.
+pub(super) async fn soon<T>(cx: &Cx, asked: impl Future<Output = T>) -> Option<T> {
+    tokio::select! {
+        biased;
+        answer = asked => Some(answer),
+        () = cx.cancel.cancelled() => None,
+        () = cx.clock.sleep(PATIENCE) => None,
+    }
+}
+
+/// What the server says of the object. Silence where it cannot be asked, where the namespace or the kind is not there
+/// yet, and where we may not ask.
+pub(super) async fn dry_run(wish: &Wish<'_>) -> Vec<Finding> {
+    // Forced: who manages which field is a question for the apply.
+    match wish.send(Way { is_forced: true, is_dry_run: true }).await {
+        Ok(Reply::Done(answer)) => answer.warnings.iter().map(|warning| warned(wish, warning)).collect(),
+        Ok(Reply::Refused { http, status }) => match verdict(http, &status) {
+            Verdict::Refused => vec![refused(wish, &status)],
+            Verdict::RefusedIfAllowed if may_write(wish).await => vec![refused(wish, &status)],
+            Verdict::RefusedIfAllowed | Verdict::Silent => Vec::new(),
+        },
+        Err(_) => Vec::new(),
+    }
+}
+
+/// What a refusal says of the apply to come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    /// The server will not take the object.
+    Refused,
+    /// It will not, or we may not ask.
+    RefusedIfAllowed,
+    /// Nothing.
+    Silent,
+}
+
+fn verdict(http: u16, status: &Status) -> Verdict {
+    match status.reason.as_str() {
+        "Invalid" | "BadRequest" => Verdict::Refused,
+        "Forbidden" => Verdict::RefusedIfAllowed,
+        // Admission may refuse with any code of its own.
+        "" if matches!(http, 400 | 422) => Verdict::Refused,
+        _ => Verdict::Silent,
+    }
+}
+
+// Admission and authorisation both answer "Forbidden"; this tells them apart.
+async fn may_write(wish: &Wish<'_>) -> bool {
+    let deed = Deed {
+        action: "kubernetes:create selfsubjectaccessreviews".to_owned(),
+        object: wish.address.words(),
+        is_write: false,
+    };
+    let (of, address) = (wish.address.of, wish.address);
+    for verb in ["patch", "create"] {
+        let review = json!({
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SelfSubjectAccessReview",
+            "spec": { "resourceAttributes": {
+                "verb": verb, "group": of.group, "resource": of.plural(),
+                "namespace": address.namespace.unwrap_or_default(), "name": address.name,
+            } },
+        });
+        let request =
+            Request::new(Method::POST, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews").with(JSON, review);
+        let answer = wish.client.done(&deed, &request).await;
+        if !answer.is_ok_and(|answer| answer.body.pointer("/status/allowed") == Some(&Json::Bool(true))) {
+            return false;
+        }
+    }
+    true
+}
+
+fn refused(wish: &Wish<'_>, status: &Status) -> Finding {
+    Finding {
+        severity: Severity::Error,
+        field: "manifest",
+        summary: format!("The cluster will refuse {}", wish.address.words()),
+        detail: format!(
+            "{}: {}. Change what the message names, or the policy of the cluster that refuses it.",
+            if status.reason.is_empty() { "Refused" } else { &status.reason },
+            status.message.trim_end_matches('.')
+        ),
+    }
+}
+
+fn warned(wish: &Wish<'_>, warning: &str) -> Finding {
+    Finding {
+        severity: Severity::Warning,
+        field: "manifest",
+        summary: format!("The cluster warns of {}", wish.address.words()),
+        detail: format!("{}. See whether it is meant so.", warning.trim_end_matches('.')),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use converge::{Clock, SystemClock};
+    use futures::future::BoxFuture;
+
+    use super::*;
+
+    #[test]
+    fn only_what_is_wrong_with_the_object_counts() {
+        let status = |reason: &str| Status { reason: reason.to_owned(), ..Status::default() };
+        for (http, reason, expected) in [
+            (422, "Invalid", Verdict::Refused),
+            (400, "BadRequest", Verdict::Refused),
+            (403, "Forbidden", Verdict::RefusedIfAllowed),
+            (404, "NotFound", Verdict::Silent),
+            (404, "", Verdict::Silent),
+            (409, "Conflict", Verdict::Silent),
+            (401, "Unauthorized", Verdict::Silent),
+            (429, "TooManyRequests", Verdict::Silent),
+            (500, "InternalError", Verdict::Silent),
+        ] {
+            assert_eq!(verdict(http, &status(reason)), expected, "{http} {reason}");
+        }
+    }
+
+    #[derive(Debug)]
+    struct Hasty;
+
+    impl Clock for Hasty {
+        fn now(&self) -> std::time::Instant {
+            SystemClock.now()
+        }
+
+        fn sleep(&self, _duration: Duration) -> BoxFuture<'static, ()> {
+            Box::pin(std::future::ready(()))
+        }
+    }
+
+    #[tokio::test]
+    async fn a_plan_waits_for_no_cluster() {
+        let cx = Cx::new(Arc::new(Hasty));
+        assert_eq!(soon(&cx, std::future::pending::<()>()).await, None);
+        assert_eq!(soon(&cx, async { 1 }).await, Some(1));
+    }
+}

@@ -1,0 +1,152 @@
+//! Reads objects. Those of one kind that are asked for together are answered by one list of what is ours; what the
+//! list does not have is asked for by name before it is called missing: its label may have been taken off, or lists
+//! be forbidden.
+//!
+//! Not a cache: an answer comes from a call that began after its question.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use converge::{Cx, Fault};
+use serde_json::Value as Json;
+
+use super::{
+    address::{Address, Type, encode},
+    call::{JSON, METADATA, METADATA_LIST, Reply, Request},
+    connection::ClusterClient,
+    fault::Deed,
+};
+use crate::{components::kube::OWNER_LABEL, drivers::gather::Gather};
+
+/// Questions that are being gathered, by kind and version.
+#[derive(Default)]
+pub(super) struct Reader(Mutex<HashMap<String, Arc<Gather<Json>>>>);
+
+/// How much of an object is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    Whole,
+    /// Its metadata, so that its content never leaves the server.
+    Metadata,
+}
+
+/// As many names are gathered into one list.
+const MOST: usize = 1000;
+/// As many objects come in one page.
+const PAGE: usize = 500;
+
+// === impl Reader ===
+
+impl Reader {
+    /// The object; none where it is absent, be it that its kind is.
+    pub(super) async fn read(
+        cx: &Cx,
+        client: &Arc<ClusterClient>,
+        address: &Address<'_>,
+        extent: Extent,
+    ) -> Result<Option<Json>, Fault> {
+        let (of, version) = (address.of, address.version);
+        let gather = client.reader.gather(of.list_path(version, None));
+        let asking = Arc::clone(client);
+        let listed =
+            gather.ask(cx, &address.id(), move |ids| list(Arc::clone(&asking), of, version, ids, extent)).await?;
+        match listed {
+            Some(object) => Ok(Some(object)),
+            None => get(client, address, extent).await,
+        }
+    }
+
+    fn gather(&self, path: String) -> Arc<Gather<Json>> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(known.entry(path).or_insert_with(|| Arc::new(Gather::new(MOST))))
+    }
+}
+
+impl fmt::Debug for Reader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Reader")
+    }
+}
+
+/// One object by its name.
+pub(super) async fn get(client: &ClusterClient, address: &Address<'_>, extent: Extent) -> Result<Option<Json>, Fault> {
+    let deed =
+        Deed { action: format!("kubernetes:get {}", address.of.plural()), object: address.words(), is_write: false };
+    let accept = if extent == Extent::Whole { JSON } else { METADATA };
+    match client.ask(&deed, &Request::get(address.path()).accepting(accept)).await? {
+        Reply::Refused { http: 404, .. } => {
+            client.discovery.forget(address.of.group).await;
+            Ok(None)
+        }
+        reply => Ok(Some(reply.done(&deed)?.body)),
+    }
+}
+
+// The objects of ours among which those asked for should be, by id.
+async fn list(
+    client: Arc<ClusterClient>,
+    of: Type,
+    version: &'static str,
+    ids: BTreeSet<String>,
+    extent: Extent,
+) -> Result<BTreeMap<String, Json>, Fault> {
+    let mut found = BTreeMap::new();
+    // One is got by its name, for less.
+    if ids.len() < 2 {
+        return Ok(found);
+    }
+    let namespaces: BTreeSet<_> = ids.iter().filter_map(|id| Some(id.split_once('/')?.0)).collect();
+    let one = match namespaces.iter().next() {
+        Some(namespace) if namespaces.len() == 1 => Some(*namespace),
+        _ => None,
+    };
+    let is_allowed = pages(&client, of, of.list_path(version, one), extent, &mut found).await?;
+    if !is_allowed && namespaces.len() > 1 {
+        for namespace in namespaces {
+            pages(&client, of, of.list_path(version, Some(namespace)), extent, &mut found).await?;
+        }
+    }
+    found.retain(|id, _| ids.contains(id));
+    Ok(found)
+}
+
+// False where listing is not allowed here.
+async fn pages(
+    client: &ClusterClient,
+    of: Type,
+    path: String,
+    extent: Extent,
+    found: &mut BTreeMap<String, Json>,
+) -> Result<bool, Fault> {
+    let plural = of.plural();
+    let deed = Deed { action: format!("kubernetes:list {plural}"), object: plural, is_write: false };
+    let accept = if extent == Extent::Whole { JSON } else { METADATA_LIST };
+    let first = format!("{path}?labelSelector={}&limit={PAGE}", encode(OWNER_LABEL));
+    let mut next = first.clone();
+    loop {
+        let answer = match client.ask(&deed, &Request::get(next).accepting(accept)).await? {
+            Reply::Refused { http: 403, .. } => return Ok(false),
+            // The kind is not there, or a page took too long to be asked for: the rest is asked for by name.
+            Reply::Refused { http: 404 | 410, .. } => return Ok(true),
+            reply => reply.done(&deed)?,
+        };
+        let mut page = answer.body;
+        let items = page.get_mut("items").map(Json::take);
+        for item in items.as_ref().and_then(Json::as_array).into_iter().flatten() {
+            found.insert(id_of(item), item.clone());
+        }
+        match page.pointer("/metadata/continue").and_then(Json::as_str) {
+            Some(token) if !token.is_empty() => next = format!("{first}&continue={}", encode(token)),
+            _ => return Ok(true),
+        }
+    }
+}
+
+fn id_of(object: &Json) -> String {
+    let text = |pointer| object.pointer(pointer).and_then(Json::as_str);
+    let name = text("/metadata/name").unwrap_or_default();
+    text("/metadata/namespace").map_or_else(|| name.to_owned(), |namespace| format!("{namespace}/{name}"))
+}
