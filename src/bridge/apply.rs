@@ -31,7 +31,7 @@ pub(super) async fn apply<C: Composite>(ground: &Ground, cx: &Cx, request: Apply
 }
 
 async fn delete<C: Composite>(ground: &Ground, cx: &Cx, request: &ApplyRequest) -> Result<StateResponse, Diagnostics> {
-    reachable::<C>(ground)?;
+    reachable::<C>(ground, &request.prior)?;
     let private = Private::decode(&request.private, C::NOUN)?;
     let limit = timeouts::<C>(&request.prior)?.delete;
     let owner = owner::<C>(&request.prior);
@@ -62,7 +62,7 @@ async fn delete<C: Composite>(ground: &Ground, cx: &Cx, request: &ApplyRequest) 
 }
 
 async fn make<C: Composite>(ground: &Ground, cx: &Cx, request: &ApplyRequest) -> Result<StateResponse, Diagnostics> {
-    reachable::<C>(ground)?;
+    reachable::<C>(ground, &request.config)?;
     let block = schema::schema::<C>().block;
     let created = request.prior.is_null();
     let ledger = record(Private::decode(&request.private, C::NOUN)?.ledger, &request.prior);
@@ -119,8 +119,8 @@ fn in_place(graph: &Graph, ledger: &Ledger) -> Vec<WriteBack> {
     found
 }
 
-fn reachable<C: Composite>(ground: &Ground) -> Result<(), Diagnostics> {
-    let Some(path) = &ground.unknown else { return Ok(()) };
+fn reachable<C: Composite>(ground: &Ground, object: &Cty) -> Result<(), Diagnostics> {
+    let Some(path) = ground.unknown_for::<C>(object) else { return Ok(()) };
     Err(Diagnostic::error(
         &value::AttributePath::root(),
         format!("Cannot change the {} yet", C::NOUN),

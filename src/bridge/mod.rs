@@ -35,6 +35,9 @@ use crate::{
     settings::Settings,
 };
 
+/// The attribute that names an EKS cluster; where it is left out, the provider's `kubernetes` block counts.
+const CLUSTER: &str = "cluster";
+
 /// What a configured provider gives to its resources.
 #[derive(Clone, Default)]
 pub struct Ground {
@@ -46,8 +49,10 @@ pub struct Ground {
     pub cx: Cx,
     /// What a certain failure found at plan time does.
     pub preflight: Preflight,
-    /// Why no call can be made now: the provider block has values that are not known yet.
+    /// Why no call can be made now: an attribute of the provider block is not known yet.
     pub unknown: Option<AttributePath>,
+    /// The same for calls to the cluster of the provider's `kubernetes` block alone.
+    pub unknown_kubernetes: Option<AttributePath>,
 }
 
 /// What a certain failure found at plan time does.
@@ -83,6 +88,16 @@ impl SharedGround {
     /// Replaces the ground.
     pub fn set(&self, ground: Ground) {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(ground);
+    }
+}
+
+// === impl Ground ===
+
+impl Ground {
+    // The attribute of the provider block that keeps calls for this resource from being made.
+    fn unknown_for<C: Composite>(&self, object: &Cty) -> Option<&AttributePath> {
+        let uses_block = C::IDENTITY.contains(&CLUSTER) && object.get(CLUSTER).is_null();
+        self.unknown.as_ref().or(self.unknown_kubernetes.as_ref().filter(|_| uses_block))
     }
 }
 

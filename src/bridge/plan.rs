@@ -136,6 +136,10 @@ impl<C: Composite> Planning<C> {
         }
         let identity = C::IDENTITY.iter().filter(|name| self.prior.get(name) != planned.get(name));
         let mut paths: Vec<AttributePath> = identity.map(|name| AttributePath::new(*name)).collect();
+        if !paths.is_empty() {
+            // Another name says it all; what its objects then have to be is no reason of its own.
+            return paths;
+        }
         for replacement in &self.plan.replacements {
             let origin = replacement.origin.clone().filter(|path| self.prior.at(path) != planned.at(path));
             paths.push(origin.unwrap_or_else(|| self.replace_by_component(&replacement.key, planned)));
@@ -161,7 +165,8 @@ impl<C: Composite> Planning<C> {
 
     async fn explain(&self, ground: &Ground, cx: &Cx, diagnostics: &mut Diagnostics) {
         self.written.explain(&self.plan, &self.ledger, diagnostics);
-        if ground.preflight != Preflight::Off && ground.unknown.is_none() && self.plan.graph.unshaped().is_none() {
+        let is_reachable = ground.unknown_for::<C>(&self.config).is_none();
+        if ground.preflight != Preflight::Off && is_reachable && self.plan.graph.unshaped().is_none() {
             diagnostics.extend(self.preflight(ground, cx).await);
         }
     }

@@ -24,7 +24,7 @@ pub(super) async fn read<C: Composite>(ground: &Ground, cx: &Cx, request: ReadRe
         identity: request.identity,
         diagnostics,
     };
-    if ground.unknown.is_some() {
+    if ground.unknown_for::<C>(&request.state).is_some() {
         return unchanged(request, Diagnostics::new());
     }
     match Reading::new::<C>(ground, cx, &request).await {
