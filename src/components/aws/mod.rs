@@ -4,6 +4,7 @@ mod autoscaling_tags;
 mod eks_node_group;
 mod iam_role;
 mod launch_template;
+mod pod_identity;
 pub mod policy;
 mod s3;
 
@@ -11,6 +12,7 @@ pub use autoscaling_tags::{AutoscalingTags, AutoscalingTagsDraft};
 pub use eks_node_group::{NodeGroup, NodeGroupDraft, NodeGroupOutputs, Taint};
 pub use iam_role::{IamRole, IamRoleDraft, IamRoleOutputs};
 pub use launch_template::{LaunchTemplate, LaunchTemplateDraft, LaunchTemplateOutputs};
+pub use pod_identity::{PodIdentityAssociation, PodIdentityAssociationDraft, PodIdentityAssociationOutputs};
 pub use s3::{
     Bucket, BucketDraft, BucketEncryption, BucketEncryptionDraft, BucketLifecycle, BucketLifecycleDraft,
     BucketOutputs, BucketOwnershipControls, BucketOwnershipControlsDraft, BucketPolicy, BucketPolicyDraft,
