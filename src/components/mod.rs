@@ -4,3 +4,4 @@
 //! API's console; what the API says about the object is in its outputs.
 
 pub mod aws;
+pub mod kube;

@@ -9,7 +9,7 @@ use converge::{
 use serde_json::{Value as Json, json};
 
 use super::{
-    GpuPool, ModelBucket,
+    GpuPool, InferenceService, ModelBucket,
     testing::{KINDS, cloud, expanded, owner},
 };
 use crate::composite::Composite;
@@ -67,6 +67,29 @@ fn full_pool() -> Json {
     pool
 }
 
+fn service() -> Json {
+    json!({
+        "cluster": "ml-prod",
+        "namespace": "ml",
+        "name": "vllm-qwen",
+        "engine": { "kind": "vllm", "image": "vllm/vllm-openai:v0.32.0" },
+        "model": { "source": "hf://Qwen/Qwen2.5-7B-Instruct", "parameters_billion": 7.6 },
+    })
+}
+
+fn full_service() -> Json {
+    let mut service = service();
+    service["model"]["token_wo"] = json!("hf_secret");
+    service["model"]["token_wo_version"] = json!(1);
+    service["scaling"] = json!({ "max": 8, "target": 4 });
+    service["expose"] = json!({ "host": "qwen.example.com", "class": "alb" });
+    service["queue"] = json!("gpu");
+    service["access"] = json!({ "role_arn": "arn:aws:iam::123456789012:role/models" });
+    service["metrics"] = json!({ "pod_monitor": true });
+    service["labels"] = json!({ "data": "public" });
+    service
+}
+
 #[tokio::test]
 async fn a_model_bucket_obeys_the_laws() -> Result<(), String> {
     made::<ModelBucket>(&bucket()).await?;
@@ -98,4 +121,23 @@ async fn a_gpu_pool_that_gives_up_its_role_and_scaler_obeys_the_laws() -> Result
     lean["scaler"] = json!("none");
     lean["node_role_arn"] = json!("arn:aws:iam::123456789012:role/nodes");
     changed::<GpuPool>(&pool(), &lean).await
+}
+
+#[tokio::test]
+async fn an_inference_service_obeys_the_laws() -> Result<(), String> {
+    made::<InferenceService>(&service()).await?;
+    made::<InferenceService>(&full_service()).await
+}
+
+#[tokio::test]
+async fn an_inference_service_that_grows_and_shrinks_obeys_the_laws() -> Result<(), String> {
+    changed::<InferenceService>(&service(), &full_service()).await?;
+    changed::<InferenceService>(&full_service(), &service()).await
+}
+
+#[tokio::test]
+async fn an_inference_service_that_gets_another_autoscaler_obeys_the_laws() -> Result<(), String> {
+    let mut other = full_service();
+    other["scaling"]["via"] = json!("keda");
+    changed::<InferenceService>(&full_service(), &other).await
 }

@@ -3,9 +3,11 @@
 //! Pure: no calls, no clock, no SDK. What several of them share is here too: names within AWS's limits, ARNs, tags.
 
 pub mod gpu_pool;
+pub mod inference_service;
 pub mod model_bucket;
 
 mod arn;
+mod kubernetes;
 #[cfg(test)]
 mod laws;
 mod names;
@@ -17,6 +19,8 @@ use tf_provider::{Attributes, Cty, Decoder};
 use value::{State, Value};
 
 pub use gpu_pool::GpuPool;
+pub use inference_service::InferenceService;
+pub use kubernetes::Adopt;
 pub use model_bucket::ModelBucket;
 
 /// Fills in a nested object. One that was left out becomes one whose attributes are left out, each at its place.

@@ -11,7 +11,11 @@ use sha2::{Digest, Sha256};
 use tf_provider::{Attributes, Cty, Decoder, Diagnostics, Schema, Severity, from_document};
 use value::AttributePath;
 
-use crate::{components::aws, composite::Composite, settings::Settings};
+use crate::{
+    components::{aws, kube},
+    composite::Composite,
+    settings::Settings,
+};
 
 /// The resource that a configuration in document form gives. A JSON text `"(unknown)"` at an attribute's place is
 /// an unknown value.
@@ -122,6 +126,16 @@ pub(super) const KINDS: &[KindFacts] = &[
     aws::IamRole::FACTS,
     aws::LaunchTemplate::FACTS,
     aws::NodeGroup::FACTS,
+    aws::PodIdentityAssociation::FACTS,
+    <kube::Object<kube::Deployment> as Component>::FACTS,
+    <kube::Object<kube::HorizontalPodAutoscaler> as Component>::FACTS,
+    <kube::Object<kube::Ingress> as Component>::FACTS,
+    <kube::Object<kube::PodDisruptionBudget> as Component>::FACTS,
+    <kube::Object<kube::PodMonitor> as Component>::FACTS,
+    <kube::Object<kube::ScaledObject> as Component>::FACTS,
+    <kube::Object<kube::Service> as Component>::FACTS,
+    <kube::Object<kube::ServiceAccount> as Component>::FACTS,
+    kube::TokenSecret::FACTS,
 ];
 
 /// A cloud that tells of objects what AWS tells.
@@ -153,6 +167,10 @@ pub(super) fn cloud() -> FakeCloud {
         .with_outputs(aws::Bucket::FACTS.kind, move |bucket| {
             let domain_name = format!("{}.s3.us-east-1.amazonaws.com", text(bucket, "name"));
             object(json!({ "region": "us-east-1", "domain_name": domain_name }))
+        })
+        .with_outputs(<kube::Object<kube::Deployment> as Component>::FACTS.kind, |deployment| {
+            let replicas = deployment.get("manifest").and_then(|manifest| manifest.pointer("/spec/replicas"));
+            object(json!({ "status": { "readyReplicas": replicas }, "replicas": replicas }))
         })
         .slow(1)
 }

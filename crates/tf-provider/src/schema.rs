@@ -186,6 +186,9 @@ pub fn from_document(document: &Json, ty: &Type) -> Cty {
         (Json::Array(items), Type::Set(element)) => {
             Cty::Set(items.iter().map(|item| from_document(item, element)).collect())
         }
+        (Json::Array(items), Type::Tuple(elements)) => {
+            Cty::List(items.iter().zip(elements).map(|(item, ty)| from_document(item, ty)).collect())
+        }
         (Json::Object(map), Type::Map(element)) => {
             Cty::Map(map.iter().map(|(key, item)| (key.clone(), from_document(item, element))).collect())
         }
@@ -195,6 +198,24 @@ pub fn from_document(document: &Json, ty: &Type) -> Cty {
                 .map(|(name, ty)| (name.clone(), map.get(name).map_or(Cty::Null, |item| from_document(item, ty))))
                 .collect(),
         ),
+        (Json::Null, _) => Cty::Null,
+        (document, Type::Dynamic) => {
+            let ty = type_of(document);
+            let value = from_document(document, &ty);
+            Cty::Dynamic(Box::new(ty), Box::new(value))
+        }
         _ => Cty::Null,
+    }
+}
+
+// The type of a document that stands where any type may.
+fn type_of(document: &Json) -> Type {
+    match document {
+        Json::Null => Type::Dynamic,
+        Json::Bool(_) => Type::Bool,
+        Json::Number(_) => Type::Number,
+        Json::String(_) => Type::String,
+        Json::Array(items) => Type::Tuple(items.iter().map(type_of).collect()),
+        Json::Object(map) => Type::Object(map.iter().map(|(name, item)| (name.clone(), type_of(item))).collect()),
     }
 }

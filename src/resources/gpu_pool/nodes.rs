@@ -15,6 +15,7 @@ use crate::{
     catalog::Vendor,
     components::aws::{self, Tags},
     resources::{
+        kubernetes::label_value,
         tags::{MANAGED_BY, WORKLOAD_TYPE, texts},
         together,
     },
@@ -83,14 +84,6 @@ pub(super) fn labels(pool: &GpuPool, own: &Value<Labels>) -> Value<Labels> {
 // Such as `nvidia-a10g`.
 fn accelerator_value(product: &str) -> String {
     product.to_ascii_lowercase()
-}
-
-/// The value as a label's: what Kubernetes does not allow becomes a hyphen. None where nothing is left.
-pub(super) fn label_value(value: &str) -> Option<String> {
-    let is_allowed = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    let replaced: String = value.chars().map(|c| if is_allowed(c) { c } else { '-' }).take(63).collect();
-    let trimmed = replaced.trim_matches(|c: char| !c.is_ascii_alphanumeric());
-    (!trimmed.is_empty()).then(|| trimmed.to_owned())
 }
 
 /// The taint that a pool has where its configuration says nothing.
@@ -216,13 +209,6 @@ fn taint_tag(taint: &aws::Taint) -> (String, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_cost_value_becomes_a_valid_label_value() {
-        assert_eq!(label_value("ML Platform (EU)").as_deref(), Some("ML-Platform--EU"));
-        assert_eq!(label_value(&"x".repeat(80)).map(|value| value.len()), Some(63));
-        assert_eq!(label_value("éé"), None);
-    }
 
     #[test]
     fn a_key_too_long_for_a_tag_is_not_told() {

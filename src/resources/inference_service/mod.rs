@@ -1,0 +1,54 @@
+//! `mlplat_inference_service`: a model server in a Kubernetes cluster, with all that it needs.
+//!
+//! Read first `attributes` (what users write), then `expand` (which objects there are) and `manifest` (what they are
+//! like). The rest are parts of those: `engine` (command and arguments), `sizing` (what follows from the model's
+//! size), `rollout`, `scaling`, `signal`, `check*` and `explain`.
+
+mod attributes;
+mod check;
+mod check_model;
+mod check_scaling;
+mod engine;
+mod expand;
+mod explain;
+mod manifest;
+mod rollout;
+mod scaling;
+mod signal;
+mod sizing;
+#[cfg(test)]
+mod tests;
+
+use converge::{Graph, Ledger, Plan};
+use tf_provider::Diagnostics;
+
+pub use attributes::{
+    Access, AccessMethod, Engine, EngineKind, Expose, Gpus, InferenceService, Metrics, Model, Placement, Resources,
+    Rollout, RolloutStrategy, Scaling, TokenSecretRef, Toleration, Via,
+};
+pub use signal::{Scope, Signal};
+
+use crate::{
+    composite::{Composite, Timeouts},
+    settings::Settings,
+};
+
+impl Composite for InferenceService {
+    const TYPE: &'static str = "mlplat_inference_service";
+    const NOUN: &'static str = "inference service";
+    const IDENTITY: &'static [&'static str] = &["cluster", "namespace", "name"];
+    // A node is added, an image of many gigabytes is pulled and a large model is read.
+    const TIMEOUTS: Timeouts = Timeouts::minutes(60);
+
+    fn check(&self, complaints: &mut Diagnostics) {
+        check::check(self, complaints);
+    }
+
+    fn expand(&mut self, settings: &Settings, graph: &mut Graph) {
+        expand::expand(self, settings, graph);
+    }
+
+    fn explain(&self, plan: &Plan, ledger: &Ledger, complaints: &mut Diagnostics) {
+        explain::explain(self, plan, ledger, complaints);
+    }
+}
