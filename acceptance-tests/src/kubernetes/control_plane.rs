@@ -10,6 +10,7 @@ use super::{
     nodes::Node,
     processes::Processes,
     programs::Programs,
+    stages,
     tokens::{EKS_LIFETIME, TokenRules},
 };
 use crate::{Proxy, progress::Progress};
@@ -111,10 +112,11 @@ impl ControlPlane {
         processes.start("kube-scheduler", &mut flags::scheduler(&programs.scheduler, &ports, &files))?;
         processes.start("kwok", &mut flags::kwok(&programs.kwok, &ports, &files))?;
         super::crds::install(&admin, &options.crds)?;
-        super::stages::install_namespace_scripts(&admin)?;
-        // Without its service account no pod can be made: the last thing that a fresh cluster gets.
-        let account = "/api/v1/namespaces/default/serviceaccounts/default";
-        await_ready(&mut processes, || Ok(admin.find(account)?.is_some()))?;
+        stages::install_namespace_scripts(&admin)?;
+        // A pod needs the namespace's service account as well: the last thing that a fresh cluster gets.
+        admin.create(&stages::probe())?;
+        await_ready(&mut processes, || stages::are_handed_on(&admin))?;
+        admin.delete(&format!("/api/v1/namespaces/{}", stages::PROBE))?;
         let (kubeconfig, dir) = (files.admin.into(), processes.dir().to_owned());
         Ok(Self {
             processes: Mutex::new(processes),
@@ -294,6 +296,6 @@ fn write_files(processes: &Processes, authority: &Authority, endpoint: &str, tok
         accounts_public: processes.write("accounts.pub", public)?,
         webhook: processes.write("webhook.kubeconfig", kubeconfig::of_webhook(&tokens.url()))?,
         tokens: processes.write("tokens.csv", format!("{ADMIN_TOKEN},admin,admin,system:masters\n"))?,
-        stages: super::stages::write(processes).context("cannot write the stages")?,
+        stages: stages::write(processes).context("cannot write the stages")?,
     })
 }

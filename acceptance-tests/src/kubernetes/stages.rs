@@ -67,8 +67,10 @@ pub(super) fn install_namespace_scripts(client: &Client) -> Result<()> {
     let annotations = [PLAY, READY_AFTER, RUNS_FOR, MESSAGE]
         .map(|key| format!("'{key}': namespaceObject.metadata.annotations['{key}']"))
         .join(", ");
+    // Not a match condition: those are not given the namespace.
     let is_set =
         format!("has(namespaceObject.metadata.annotations) && '{PLAY}' in namespaceObject.metadata.annotations");
+    let given = format!("Object{{metadata: Object.metadata{{annotations: {{{annotations}}}}}}}");
     let policy = object(
         "MutatingAdmissionPolicy",
         &json!({
@@ -77,15 +79,33 @@ pub(super) fn install_namespace_scripts(client: &Client) -> Result<()> {
             "matchConstraints": {"resourceRules": [
                 {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]},
             ]},
-            "matchConditions": [{"name": "the-namespace-has-a-script", "expression": is_set}],
-            "mutations": [{"patchType": "ApplyConfiguration", "applyConfiguration": {
-                "expression": format!("Object{{metadata: Object.metadata{{annotations: {{{annotations}}}}}}}"),
-            }}],
+            "mutations": [{
+                "patchType": "ApplyConfiguration",
+                "applyConfiguration": {"expression": format!("{is_set} ? {given} : Object{{}}")},
+            }],
         }),
     );
     client.create(&policy)?;
     client.create(&object("MutatingAdmissionPolicyBinding", &json!({"policyName": "mlplat-test-scripts"})))?;
     Ok(())
+}
+
+/// A namespace with a script, to see when scripts are handed on.
+pub(super) const PROBE: &str = "mlplat-test-probe";
+
+/// The probe as an object.
+pub(super) fn probe() -> Value {
+    let metadata = json!({"name": PROBE, "annotations": Script::Ready.annotations()});
+    json!({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
+}
+
+/// Whether a pod can be made in the probe's namespace, and is handed its script. A new policy needs a moment.
+pub(super) fn are_handed_on(client: &Client) -> Result<bool> {
+    let spec = json!({"containers": [{"name": "probe", "image": "probe"}]});
+    let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "probe"}, "spec": spec});
+    let target = format!("/api/v1/namespaces/{PROBE}/pods?dryRun=All");
+    let reply = client.send("POST", &target, "application/json", pod.to_string().as_bytes())?;
+    Ok(reply.status == 201 && reply.json()?["metadata"]["annotations"][PLAY].is_string())
 }
 
 fn object(kind: &str, spec: &Value) -> Value {
