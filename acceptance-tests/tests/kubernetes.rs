@@ -179,8 +179,15 @@ fn a_watch_goes_through_the_proxy_as_it_comes() -> Result<()> {
 #[test]
 fn custom_resources_are_served_once_they_are_installed() -> Result<()> {
     let cluster = ControlPlane::shared()?;
-    cluster.install(&[Crds::Keda, Crds::PrometheusOperator])?;
-    for target in ["/apis/keda.sh/v1alpha1/scaledobjects", "/apis/monitoring.coreos.com/v1/podmonitors"] {
+    cluster.install(&Crds::ALL)?;
+    for target in [
+        "/apis/kueue.x-k8s.io/v1beta2/admissionchecks",
+        "/apis/keda.sh/v1alpha1/scaledobjects",
+        "/apis/external-secrets.io/v1/externalsecrets",
+        "/apis/karpenter.sh/v1/nodepools",
+        "/apis/karpenter.k8s.aws/v1/ec2nodeclasses",
+        "/apis/monitoring.coreos.com/v1/podmonitors",
+    ] {
         assert!(cluster.client().list(target)?.is_empty());
     }
     Ok(())
