@@ -131,11 +131,13 @@ fn is_remembered<C: Composite>(attribute: &Attribute) -> bool {
     is_settable && !attribute.write_only && !C::IDENTITY.contains(&attribute.name.as_str())
 }
 
-// What is remembered as it stands says nothing new: the attribute may hold defaults beside it.
+// What is remembered as it stands says nothing new: the attribute may hold defaults beside it. An empty object is what
+// an import takes for one left out; its defaults are the same.
 fn read(annotations: &Json, name: &str, ours: Option<&Json>) -> Back {
     let text = annotations.get(MEMORY).and_then(Json::as_str).unwrap_or_default();
     let remembered: Json = serde_json::from_str(text).unwrap_or_default();
     match remembered.get(name) {
+        Some(Json::Object(nothing)) if nothing.is_empty() => Back::Unsaid,
         Some(value) if Some(value) != ours => Back::Is(value.clone()),
         _ => Back::Unsaid,
     }
@@ -257,7 +259,8 @@ mod tests {
 
     #[test]
     fn what_is_remembered_as_it_stands_says_nothing() {
-        let found = json!({ MEMORY: json!({ "a": 1, "b": [2] }).to_string() });
+        let found = json!({ MEMORY: json!({ "a": 1, "b": [2], "d": {} }).to_string() });
+        assert_eq!(read(&found, "d", None), Back::Unsaid);
         assert_eq!(read(&found, "a", Some(&json!(1))), Back::Unsaid);
         assert_eq!(read(&found, "a", Some(&json!(2))), Back::Is(json!(1)));
         assert_eq!(read(&found, "b", None), Back::Is(json!([2])));

@@ -1,27 +1,24 @@
-//! The child objects of an inference service, and its defaults and outputs.
-
-use std::collections::BTreeMap;
+//! The child objects of an inference service.
 
 use converge::{Component, Graph, Handle};
 use serde_json::{Value as Json, json};
 use value::{Pending, Value};
 
 use super::{
-    Access, AccessMethod, Engine, Expose, Gpus, InferenceService, Metrics, Model, RolloutStrategy, Scaling, Via,
-    engine, manifest, scaling, signal::Signal, sizing::Sizing,
+    Access, AccessMethod, Expose, InferenceService, Metrics, Scaling, Via, defaults::fill_in_defaults, manifest,
+    outputs::set_outputs, scaling,
 };
 use crate::{
-    catalog::{Vendor, instance_types, product_matches},
     components::{
         aws::PodIdentityAssociationDraft,
         kube::{
-            Deployment, HorizontalPodAutoscaler, Ingress, Labels, Object, ObjectOutputs, PodDisruptionBudget,
-            PodMonitor, ScaledObject, Service, ServiceAccount, TokenSecret, TokenSecretDraft,
+            Deployment, HorizontalPodAutoscaler, Ingress, Labels, Object, PodDisruptionBudget, PodMonitor,
+            ScaledObject, Service, ServiceAccount, TokenSecret, TokenSecretDraft,
         },
     },
     resources::{
         fill_in,
-        kubernetes::{self, Adopt, Common, is_settled},
+        kubernetes::{self, Common, is_settled},
         tags,
     },
     settings::Settings,
@@ -86,121 +83,6 @@ fn is_stub(service: &InferenceService) -> bool {
     match service.engine.get() {
         Some(engine) => engine.kind.is_null(),
         None => service.engine.is_null(),
-    }
-}
-
-fn fill_in_defaults(service: &mut InferenceService) {
-    service.labels.default_to(Labels::new());
-    service.adopt.default_to(Adopt::Never);
-    fill_in(&mut service.placement, |placement| {
-        placement.node_selector.default_to(BTreeMap::new());
-        placement.tolerations.default_to(Vec::new());
-        if let Some(tolerations) = placement.tolerations.get() {
-            let mut tolerations = tolerations.clone();
-            tolerations.iter_mut().for_each(|one| one.operator.default_to("Equal".to_owned()));
-            let filled = Value::known(tolerations);
-            placement.tolerations =
-                if let Some(path) = placement.tolerations.origin() { filled.at(path) } else { filled };
-        }
-    });
-    fill_in(&mut service.rollout, |rollout| {
-        rollout.strategy.default_to(RolloutStrategy::Auto);
-        rollout.termination_grace_seconds.default_to(120);
-    });
-    fill_in(&mut service.metrics, |metrics| {
-        metrics.pod_monitor.default_to(false);
-        metrics.path.default_to("/metrics".to_owned());
-        metrics.labels.default_to(BTreeMap::new());
-    });
-    fill_in(&mut service.gpus, fill_in_gpus);
-    let sizing = sizing(service);
-    if service.engine.is_known() {
-        fill_in(&mut service.engine, |engine| fill_in_engine(engine, &sizing));
-    }
-    if service.model.is_known() {
-        fill_in(&mut service.model, |model| fill_in_model(model, &sizing));
-    }
-    fill_in_resources(service, &sizing);
-    fill_in_scale(service);
-}
-
-fn fill_in_gpus(gpus: &mut Gpus) {
-    gpus.per_replica.default_to(1);
-    let name = gpus.product.with(&Value::<()>::null(), |product, _| resource_name(product.map_or("", String::as_str)));
-    gpus.resource_name.default_to_value(name);
-}
-
-fn resource_name(product: &str) -> String {
-    let known = instance_types().iter().map(|kind| &kind.accelerator).find(|device| product_matches(product, device));
-    known.map_or(Vendor::Nvidia, |device| device.vendor).resource_name().to_owned()
-}
-
-// What is computed from the model waits for all it is computed from.
-fn sizing(service: &InferenceService) -> Value<Sizing> {
-    let model = |pending: fn(&Model) -> bool| service.model.get().is_some_and(pending);
-    let is_pending = service.model.is_pending()
-        || service.gpus.is_pending()
-        || model(|model| {
-            model.source.is_pending()
-                || model.size_gib.is_pending()
-                || model.parameters_billion.is_pending()
-                || model.dtype.is_pending()
-        })
-        || service.gpus.get().is_some_and(|gpus| gpus.per_replica.is_pending());
-    if is_pending { Value::pending(Pending::Config) } else { Value::known(Sizing::of(service)) }
-}
-
-fn fill_in_engine(engine: &mut Engine, sizing: &Value<Sizing>) {
-    engine.args.default_to(Vec::new());
-    engine.env.default_to(BTreeMap::new());
-    engine.port.default_to_value(engine.kind.and_then(|kind| Value::from(engine::default_port(*kind))));
-    let health_path = engine.kind.and_then(|kind| Value::from(engine::default_health_path(*kind).map(str::to_owned)));
-    engine.health_path.default_to_value(health_path);
-    engine.startup_seconds.default_to_value(sizing.map(Sizing::startup_seconds));
-    engine.run_as_user.default_to(1000);
-    engine.image_pull_secrets.default_to(Vec::new());
-}
-
-fn fill_in_model(model: &mut Model, sizing: &Value<Sizing>) {
-    let name = model.source.and_then(|source| Value::from(engine::default_served_name(source)));
-    model.served_name.default_to_value(name);
-    model.cache_gib.default_to_value(sizing.map(Sizing::cache_gib));
-}
-
-fn fill_in_resources(service: &mut InferenceService, sizing: &Value<Sizing>) {
-    fill_in(&mut service.resources, |resources| {
-        resources.cpu.default_to_value(sizing.map(|sizing| sizing.cpus().to_string()));
-        resources.shm_gib.default_to_value(sizing.map(Sizing::shm_gib));
-        let memory = sizing.with(&resources.shm_gib, |sizing, shm| {
-            let gib = sizing.zip(shm).map_or(0, |(sizing, shm)| sizing.memory_gib(*shm));
-            format!("{gib}Gi")
-        });
-        resources.memory.default_to_value(memory);
-    });
-}
-
-fn fill_in_scale(service: &mut InferenceService) {
-    if service.scaling.is_null() {
-        service.replicas.default_to(1);
-    }
-    if service.scaling.is_known() {
-        fill_in(&mut service.scaling, |scaling| {
-            scaling.min.default_to(1);
-            scaling.signal.default_to(Signal::QueueDepth);
-            scaling.via.default_to(Via::Hpa);
-            let address =
-                scaling.via.and_then(|via| Value::from((*via == Via::Keda).then(|| scaling::PROMETHEUS.to_owned())));
-            scaling.prometheus_address.default_to_value(address);
-        });
-    }
-    if service.expose.is_known() {
-        fill_in(&mut service.expose, |expose| {
-            expose.path.default_to("/".to_owned());
-            expose.annotations.default_to(BTreeMap::new());
-        });
-    }
-    if service.access.is_known() {
-        fill_in(&mut service.access, |access| access.method.default_to(AccessMethod::PodIdentity));
     }
 }
 
@@ -392,39 +274,4 @@ where
 {
     let autoscaler = graph.add("autoscaler", draft);
     graph.after(&autoscaler, deployment);
-}
-
-fn set_outputs(service: &mut InferenceService, deployment: &Handle<Object<Deployment>>) {
-    let status = deployment.output(ObjectOutputs::STATUS);
-    service.ready_replicas = status.map(|status| status["readyReplicas"].as_i64().unwrap_or(0));
-    service.live_replicas = deployment.output(ObjectOutputs::REPLICAS);
-    service.pod_reasons = status.map(|status| {
-        let reasons = status["podReasons"].as_array().into_iter().flatten();
-        reasons.filter_map(|reason| reason.as_str().map(str::to_owned)).collect()
-    });
-    service.service_url = service_url(service);
-}
-
-fn service_url(service: &InferenceService) -> Value<String> {
-    match service.expose.get() {
-        Some(expose) if !expose.host.is_null() => {
-            let scheme = expose.tls_secret.with(&expose.annotations, |secret, annotations| {
-                let listens = annotations
-                    .is_some_and(|all| all.keys().any(|key| key == "alb.ingress.kubernetes.io/certificate-arn"));
-                if secret.is_some() || listens { "https" } else { "http" }
-            });
-            scheme
-                .with(&expose.host, |scheme, host| {
-                    format!("{}://{}", scheme.unwrap_or(&"http"), host.map_or("", String::as_str))
-                })
-                .with(&expose.path, |url: Option<&String>, path| {
-                    let path = path.map_or("", |path| path.trim_end_matches('/'));
-                    format!("{}{path}", url.map_or("", String::as_str))
-                })
-        }
-        None if service.expose.is_pending() => Value::pending(Pending::Config),
-        _ => service.name.with(&service.namespace, |name, namespace| {
-            format!("http://{}.{}.svc", name.map_or("", String::as_str), namespace.map_or("", String::as_str))
-        }),
-    }
 }

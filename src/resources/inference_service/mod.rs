@@ -1,17 +1,19 @@
 //! `mlplat_inference_service`: a model server in a Kubernetes cluster, with all that it needs.
 //!
 //! Read first `attributes` (what users write), then `expand` (which objects there are) and `manifest` (what they are
-//! like). The rest are parts of those: `engine` (command and arguments), `sizing` (what follows from the model's
+//! like). The rest are parts of those: `defaults` and `outputs`, `engine` (command and arguments), `sizing` (what follows from the model's
 //! size), `rollout`, `scaling`, `signal`, `check*` and `explain`.
 
 mod attributes;
 mod check;
 mod check_model;
 mod check_scaling;
+mod defaults;
 mod engine;
 mod expand;
 mod explain;
 mod manifest;
+mod outputs;
 mod rollout;
 mod scaling;
 mod signal;

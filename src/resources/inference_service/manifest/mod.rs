@@ -25,6 +25,9 @@ pub(super) const QUEUE_LABEL: &str = "kueue.x-k8s.io/queue-name";
 /// The annotation of pods that makes a new token replace them.
 const TOKEN_ANNOTATION: &str = "mlplat.io/token-version";
 
+/// The annotation of pods that makes another role replace them: credentials are injected when a pod is admitted.
+const ROLE_ANNOTATION: &str = "mlplat.io/role";
+
 /// Seconds for a node to be added and an image to be pulled, which count as progress of a Deployment but not as the
 /// start of a container.
 const NODE_AND_IMAGE_SECONDS: u32 = 1200;
@@ -50,6 +53,10 @@ pub(super) fn deployment(service: &InferenceService, labels: &Labels) -> Json {
     let mut annotations = Labels::new();
     if let Some(version) = service.model.get().and_then(|model| model.token_wo_version.get()) {
         annotations.insert(TOKEN_ANNOTATION.to_owned(), version.to_string());
+    }
+    if let Some((arn, method)) = service.access.get().and_then(|access| access.role_arn.get().zip(access.method.get()))
+    {
+        annotations.insert(ROLE_ANNOTATION.to_owned(), format!("{method} {arn}"));
     }
     json!({ "spec": {
         // Null where an autoscaler has the number: then it is never sent.

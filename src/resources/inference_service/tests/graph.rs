@@ -167,6 +167,9 @@ fn aws_access_is_there_before_any_pod() {
     let account = self::graph(&irsa).nodes()["service_account"].document();
     assert_eq!(account["annotations"]["eks.amazonaws.com/role-arn"], "arn:aws:iam::123456789012:role/m");
     assert!(!keys(&irsa).contains(&"pod_identity".to_owned()));
+    // Pods that were there before are replaced.
+    let annotations = &manifest(&irsa, "deployment")["spec"]["template"]["metadata"]["annotations"];
+    assert_eq!(annotations["mlplat.io/role"], "irsa arn:aws:iam::123456789012:role/m");
 }
 
 #[test]

@@ -26,7 +26,7 @@ async fn comes_back(config: Json) {
         if name == "model" {
             value.as_object_mut().expect("an object").remove("token_wo");
         }
-        if identity().get(name).is_none() {
+        if identity().get(name).is_none() && value != json!({}) {
             assert_eq!(said.get(name), Some(&value), "{name}");
         }
     }
