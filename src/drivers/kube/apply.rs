@@ -61,7 +61,7 @@ impl Wish<'_> {
                 let message = format!("somebody made it meanwhile: {}", sentences(&conflicts(&status)));
                 Err(Fault { action: deed.action, ..Fault::new(FaultClass::AlreadyExists, deed.object, message) })
             }
-            reply => self.done(reply).await.map(drop),
+            reply @ Reply::Refused { .. } => self.done(reply).await.map(drop),
         }
     }
 

@@ -1,7 +1,5 @@
 //! One HTTP call to an API server, and its answer.
 
-use std::str::FromStr as _;
-
 use aws_smithy_types::{DateTime, date_time::Format};
 use converge::Fault;
 use http::{HeaderMap, HeaderValue, Method, header};

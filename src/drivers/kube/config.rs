@@ -79,14 +79,14 @@ impl KubernetesConfig {
     pub(super) async fn load(&self) -> Result<Config, Fault> {
         let kubeconfig = match &self.host {
             Some(host) => self.explicit(host)?,
-            None => self.from_files()?,
+            None => self.files()?,
         };
         let context = self.context.clone().filter(|_| self.host.is_none());
         let options = KubeConfigOptions { context, ..KubeConfigOptions::default() };
         ready(kubeconfig, &options).await
     }
 
-    fn from_files(&self) -> Result<Kubeconfig, Fault> {
+    fn files(&self) -> Result<Kubeconfig, Fault> {
         let path = self.config_path.as_deref().map(expand_home).or_else(|| variable("KUBE_CONFIG_PATH"));
         let read = match path {
             Some(path) => Kubeconfig::read_from(path),
@@ -237,25 +237,21 @@ fn unusable(error: impl std::error::Error + Send + Sync + 'static, advice: &str)
 mod tests {
     use super::*;
 
-    fn text(text: &str) -> Option<String> {
-        Some(text.to_owned())
-    }
-
     #[test]
     fn a_resources_cluster_comes_before_the_providers() {
-        let config = KubernetesConfig { eks_cluster: text("dflt"), ..KubernetesConfig::default() };
+        let config = KubernetesConfig { eks_cluster: Some("dflt".into()), ..KubernetesConfig::default() };
         assert_eq!(config.target(Some("ml")), Target::Eks("ml".into()));
         assert_eq!(config.target(None), Target::Eks("dflt".into()));
-        let config = KubernetesConfig { host: text("https://k"), ..config };
+        let config = KubernetesConfig { host: Some("https://k".into()), ..config };
         assert_eq!(config.target(None), Target::Block);
     }
 
     #[tokio::test]
     async fn an_explicit_host_needs_no_file() {
         let config = KubernetesConfig {
-            host: text("https://127.0.0.1:6443"),
-            token: text("t0ken"),
-            context: text("of no file"),
+            host: Some("https://127.0.0.1:6443".into()),
+            token: Some("t0ken".into()),
+            context: Some("of no file".into()),
             ..KubernetesConfig::default()
         };
         let loaded = config.load().await.unwrap();

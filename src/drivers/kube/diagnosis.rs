@@ -11,7 +11,7 @@ use super::{
     connection::ClusterClient,
     fault::Deed,
     pods::{More, Trouble, trouble},
-    readiness::{find, is, readiness, text},
+    readiness::{find, is, is_seen, readiness, text},
 };
 
 /// What was learned of an object.
@@ -35,13 +35,14 @@ pub(super) async fn of(
     owns_replicas: bool,
 ) -> Result<Seen, Fault> {
     let readiness = readiness(address.of.kind, live, owns_replicas);
-    let is_deleting = live.pointer("/metadata/deletionTimestamp").is_some();
+    // Of what the controller has not seen yet, pods say nothing.
+    let is_telling = live.pointer("/metadata/deletionTimestamp").is_none() && is_seen(live);
     let asker = Asker { client, namespace: address.namespace.unwrap_or_default(), words: address.words() };
     match (address.of.kind, &readiness) {
-        ("Deployment", Readiness::Waiting(_) | Readiness::Broken(_)) if !is_deleting => {
+        ("Deployment", Readiness::Waiting(_) | Readiness::Broken(_)) if is_telling => {
             asker.deployment(live, readiness).await
         }
-        ("PersistentVolumeClaim", Readiness::Waiting(_)) if !is_deleting => {
+        ("PersistentVolumeClaim", Readiness::Waiting(_)) if is_telling => {
             let waits = asker.waits_for_first_user(live).await?;
             Ok(Seen { readiness: if waits { Readiness::Ready } else { readiness }, pod_reasons: Vec::new() })
         }
@@ -85,8 +86,9 @@ impl Asker<'_> {
         let selector = encode(&format!("{selector},pod-template-hash={hash}"));
         let path = format!("/api/v1/namespaces/{}/pods?labelSelector={selector}", self.space());
         let Some(answer) = self.look("list pods", path).await? else { return Ok((Vec::new(), None)) };
-        let pods = answer.body.get("items").and_then(Json::as_array).cloned().unwrap_or_default();
-        Ok((pods, answer.time))
+        let pods = answer.body.get("items").and_then(Json::as_array).into_iter().flatten();
+        // Another Deployment may have the same labels.
+        Ok((pods.filter(|pod| is_owned(pod, set)).cloned().collect(), answer.time))
     }
 
     // What the log's end or the kubelet's events add, as a continuation of the line.
@@ -180,14 +182,15 @@ fn newest<'s>(deployment: &Json, sets: &'s Json) -> Option<&'s Json> {
         let annotations = object.pointer("/metadata/annotations")?;
         annotations.get(REVISION)?.as_str().map(str::to_owned)
     };
-    let uid = deployment.pointer("/metadata/uid")?;
     let revision = annotation(deployment)?;
-    let is_ours = |set: &Json| {
-        let owners = set.pointer("/metadata/ownerReferences").and_then(Json::as_array);
-        owners.is_some_and(|owners| owners.iter().any(|owner| owner.get("uid") == Some(uid)))
-    };
     let sets = sets.get("items")?.as_array()?;
-    sets.iter().find(|set| is_ours(set) && annotation(set).as_ref() == Some(&revision))
+    sets.iter().find(|set| is_owned(set, deployment) && annotation(set).as_ref() == Some(&revision))
+}
+
+fn is_owned(object: &Json, owner: &Json) -> bool {
+    let uid = owner.pointer("/metadata/uid");
+    let owners = object.pointer("/metadata/ownerReferences").and_then(Json::as_array);
+    uid.is_some() && owners.is_some_and(|owners| owners.iter().any(|owner| owner.get("uid") == uid))
 }
 
 fn last_event(events: &Json) -> Option<String> {

@@ -1,7 +1,7 @@
 //! Which version of a kind to speak. Asked of the server only where this provider can write more than one; for the
 //! others the call itself tells whether the kind is there.
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
 use converge::{Fault, FaultClass};
 use serde_json::Value as Json;
@@ -16,7 +16,7 @@ use super::{
 
 /// The versions that a server has of each group asked about.
 #[derive(Debug, Default)]
-pub(super) struct Discovery(Mutex<HashMap<&'static str, Arc<Vec<String>>>>);
+pub(super) struct Discovery(Mutex<HashMap<&'static str, Vec<String>>>);
 
 // === impl Discovery ===
 
@@ -28,17 +28,14 @@ impl Discovery {
         }
         // Held during the call, so that the kinds of a group asked for together are one question.
         let mut known = self.0.lock().await;
-        let served = match known.get(of.group) {
-            Some(served) => Arc::clone(served),
-            None => {
-                let served = Arc::new(served(client, of.group).await?);
-                // That a group is missing is not remembered: it may be installed in this very run.
-                if !served.is_empty() {
-                    known.insert(of.group, Arc::clone(&served));
-                }
-                served
+        if !known.contains_key(of.group) {
+            let served = served(client, of.group).await?;
+            // That a group is missing is not remembered: it may be installed in this very run.
+            if !served.is_empty() {
+                known.insert(of.group, served);
             }
-        };
+        }
+        let Some(served) = known.get(of.group) else { return Ok(None) };
         Ok(of.versions.iter().copied().find(|version| served.iter().any(|served| served == version)))
     }
 

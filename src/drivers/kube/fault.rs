@@ -140,7 +140,7 @@ fn causes(status: &Status) -> impl Iterator<Item = &StatusCause> {
 }
 
 fn is_credentials(error: &kube::Error) -> bool {
-    matches!(error, kube::Error::Auth(_)) || errors(error).any(|beneath| beneath.is::<kube::client::AuthError>())
+    matches!(error, kube::Error::Auth(_)) || errors(error).any(<dyn Error>::is::<kube::client::AuthError>)
 }
 
 // Nothing was sent: no address, no connection, no agreement on encryption.

@@ -38,16 +38,21 @@ fn selector(path: &str) -> Option<(&str, &str)> {
 // `name="main",protocol="TCP"` by keys, `="Deny"` by value, `3` by position.
 fn selects(selector: &str, index: usize, item: &Json) -> bool {
     if let Some(value) = selector.strip_prefix('=') {
-        return item.to_string() == value;
+        return says(item, value);
     }
     if let Ok(position) = selector.parse::<usize>() {
         return position == index;
     }
     // A key that the element does not say has its default: never told apart by that alone.
     selector.split(',').all(|pair| match pair.split_once('=') {
-        Some((key, value)) => item.get(key).is_none_or(|found| found.to_string() == value),
+        Some((key, value)) => item.get(key).is_none_or(|found| says(found, value)),
         None => false,
     })
+}
+
+// Values stand in paths as JSON.
+fn says(found: &Json, value: &str) -> bool {
+    serde_json::from_str::<Json>(value).is_ok_and(|value| value == *found)
 }
 
 #[cfg(test)]

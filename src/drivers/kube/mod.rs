@@ -33,7 +33,6 @@ use converge::Drivers;
 
 pub use config::{ExecConfig, KubernetesConfig};
 pub use connection::{ClusterClient, Clusters};
-pub(crate) use token::{Signing, Token};
 
 use crate::components::kube::{self, for_every_kube_kind};
 

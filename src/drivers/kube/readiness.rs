@@ -3,18 +3,22 @@
 use converge::Readiness;
 use serde_json::Value as Json;
 
+/// Kueue's finalizer on what is in use.
+const KUEUE_IN_USE: &str = "kueue.x-k8s.io/resource-in-use";
+
 /// Whether an object of this kind can be used. `owns_replicas`: the number of replicas is ours; otherwise an
 /// autoscaler moves it, and a rollout that was once complete stays so.
 pub(super) fn readiness(kind: &str, live: &Json, owns_replicas: bool) -> Readiness {
     if live.pointer("/metadata/deletionTimestamp").is_some() {
-        return Readiness::Waiting(deleting(live));
+        return Readiness::Waiting(deleting(kind, live));
     }
     match kind {
         "Deployment" => deployment(live, owns_replicas),
         "PersistentVolumeClaim" => claim(live),
         "PersistentVolume" => volume(live),
         "Namespace" => namespace(live),
-        "ClusterQueue" | "LocalQueue" => condition(live, "Active", "Kueue"),
+        "ClusterQueue" => cluster_queue(live),
+        "LocalQueue" => local_queue(live),
         "ExternalSecret" => condition(live, "Ready", "the External Secrets operator"),
         "CustomResourceDefinition" => condition(live, "Established", "the API server"),
         // An autoscaler without metrics, a service without pods: they become useful when what they serve is there.
@@ -46,8 +50,15 @@ pub(super) fn because(condition: &Json) -> String {
     }
 }
 
-// What keeps it: finalizers, and for a namespace what is left in it.
-fn deleting(live: &Json) -> String {
+/// Whether the controller has seen the object as it is now; what the status says is of an earlier one otherwise.
+pub(super) fn is_seen(live: &Json) -> bool {
+    let generation = |pointer: &str| live.pointer(pointer).and_then(Json::as_i64);
+    let seen = generation("/status/observedGeneration").unwrap_or_default();
+    generation("/metadata/generation").is_none_or(|generation| seen >= generation)
+}
+
+// What keeps it: finalizers, what they wait for, and for a namespace what is left in it.
+fn deleting(kind: &str, live: &Json) -> String {
     let finalizers: Vec<_> = ["/metadata/finalizers", "/spec/finalizers"]
         .into_iter()
         .filter_map(|pointer| live.pointer(pointer)?.as_array())
@@ -65,18 +76,35 @@ fn deleting(live: &Json) -> String {
     if finalizers == ["foregroundDeletion"] {
         state.push_str(", until its pods are gone");
     } else if !finalizers.is_empty() {
-        state.push_str(&format!(", held by the finalizers {}", finalizers.join(", ")));
+        state = format!("{state}, held by the finalizers {}", finalizers.join(", "));
+        if finalizers.contains(&KUEUE_IN_USE) {
+            state.push_str(&in_use(kind, live));
+        }
     }
     if !remains.is_empty() {
-        state.push_str(&format!(": {}", remains.join("; ")));
+        state = format!("{state}: {}", remains.join("; "));
     }
     state
 }
 
+// What Kueue's finalizer waits for.
+fn in_use(kind: &str, live: &Json) -> String {
+    let count = |name: &str| live.pointer(&format!("/status/{name}")).and_then(Json::as_i64).unwrap_or_default();
+    match kind {
+        "ClusterQueue" => format!(
+            ", until its workloads have ended: {} run, and {} have their quota",
+            count("admittedWorkloads"),
+            count("reservingWorkloads")
+        ),
+        "ResourceFlavor" => ", until no ClusterQueue has quota of it".to_owned(),
+        "Topology" => ", until no ResourceFlavor refers to it".to_owned(),
+        _ => String::new(),
+    }
+}
+
 fn deployment(live: &Json, owns_replicas: bool) -> Readiness {
     let status = |name: &str| live.get("status").and_then(|status| status.get(name)?.as_i64()).unwrap_or_default();
-    let generation = live.pointer("/metadata/generation").and_then(Json::as_i64).unwrap_or_default();
-    if status("observedGeneration") < generation {
+    if !is_seen(live) {
         return Readiness::Waiting("the controller has not seen the change yet".to_owned());
     }
     let progressing = find(live, "Progressing");
@@ -114,8 +142,22 @@ fn volume(live: &Json) -> Readiness {
 fn namespace(live: &Json) -> Readiness {
     match live.pointer("/status/phase").and_then(Json::as_str) {
         Some("Active") => Readiness::Ready,
-        Some("Terminating") => Readiness::Waiting(deleting(live)),
+        Some("Terminating") => Readiness::Waiting(deleting("Namespace", live)),
         phase => Readiness::Waiting(phase.unwrap_or("not active yet").to_owned()),
+    }
+}
+
+// One that is to be stopped is as wanted when it is inactive.
+fn cluster_queue(live: &Json) -> Readiness {
+    let policy = live.pointer("/spec/stopPolicy").and_then(Json::as_str).unwrap_or("None");
+    if policy == "None" { condition(live, "Active", "Kueue") } else { Readiness::Ready }
+}
+
+// That its ClusterQueue is inactive is told of that one.
+fn local_queue(live: &Json) -> Readiness {
+    match find(live, "Active") {
+        Some(condition) if text(condition, "reason") == "ClusterQueueIsInactive" => Readiness::Ready,
+        _ => condition(live, "Active", "Kueue"),
     }
 }
 
@@ -217,6 +259,38 @@ mod tests {
                  remaining: widgets.example.com has 1 resource instances); NamespaceFinalizersRemaining (Some content \
                  in the namespace has finalizers remaining: example.com/hold in 1 resource instances)",
             ),
+        );
+    }
+
+    #[test]
+    fn what_kueue_keeps_says_what_it_waits_for() {
+        let held = |status: Json| json!({ "metadata": { "deletionTimestamp": "t", "finalizers": [KUEUE_IN_USE] }, "status": status });
+        let state =
+            |rest: &str| waiting(&format!("being deleted, held by the finalizers {KUEUE_IN_USE}, until {rest}"));
+        check(
+            "ClusterQueue",
+            held(json!({ "admittedWorkloads": 2, "reservingWorkloads": 3 })),
+            state("its workloads have ended: 2 run, and 3 have their quota"),
+        );
+        check("ResourceFlavor", held(json!({})), state("no ClusterQueue has quota of it"));
+        check("Topology", held(json!({})), state("no ResourceFlavor refers to it"));
+    }
+
+    #[test]
+    fn a_queue_that_is_to_be_stopped_is_ready_and_its_state_is_told_once() {
+        let queue = |policy: &str, reason: &str| {
+            json!({
+                "spec": { "stopPolicy": policy },
+                "status": { "conditions": [{ "type": "Active", "status": "False", "reason": reason, "message": "m" }] },
+            })
+        };
+        check("ClusterQueue", queue("Hold", "Stopped"), Readiness::Ready);
+        check("ClusterQueue", queue("None", "Stopped"), waiting("not active: Stopped: m"));
+        check("LocalQueue", queue("None", "ClusterQueueIsInactive"), Readiness::Ready);
+        check(
+            "LocalQueue",
+            queue("None", "ClusterQueueDoesNotExist"),
+            waiting("not active: ClusterQueueDoesNotExist: m"),
         );
     }
 

@@ -50,8 +50,14 @@ const OPEN_BY_NAME: [&str; 8] = [
 const SETS: [&str; 7] =
     ["validationActions", "policyTypes", "accessModes", "scopes", "finalizers", "tolerations", "mountOptions"];
 /// Kinds of which every word narrows or widens what is allowed.
-const CLOSED_KINDS: [&str; 4] =
-    ["NetworkPolicy", "RoleBinding", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"];
+const CLOSED_KINDS: [&str; 5] = [
+    "NetworkPolicy",
+    // Another label, and it is of fewer nodes.
+    "ResourceFlavor",
+    "RoleBinding",
+    "ValidatingAdmissionPolicy",
+    "ValidatingAdmissionPolicyBinding",
+];
 /// Objects that may be sent empty without meaning "all" or "nothing".
 const OPEN_WHEN_EMPTY: [&str; 9] =
     ["annotations", "data", "labels", "metadata", "resources", "securityContext", "spec", "strategy", "template"];
@@ -130,7 +136,7 @@ impl<'a> Place<'a> {
 
     /// Whether an empty object here leaves the rest to others, instead of saying "all" or "nothing".
     pub(super) fn is_open_when_empty(&self) -> bool {
-        OPEN_WHEN_EMPTY.contains(&self.name)
+        self.parent.is_none() || OPEN_WHEN_EMPTY.contains(&self.name)
     }
 
     /// Whether an empty object and none differ here.

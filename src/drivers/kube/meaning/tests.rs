@@ -8,7 +8,6 @@ fn check(kind: &str, wanted: Json, live: Json, expected: Json) {
     assert_eq!(ours(kind, &wanted, &live), expected, "{kind}: {wanted} beside {live}");
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "reads better with literals")]
 fn same(kind: &str, wanted: Json, live: Json) {
     check(kind, wanted.clone(), live, wanted);
 }
@@ -130,6 +129,7 @@ fn an_empty_selector_that_somebody_narrowed_differs() {
         json!({ "ingress": [{ "from": [{ "podSelector": {} }] }] }),
     );
     same("Deployment", json!({ "securityContext": {} }), json!({ "securityContext": { "fsGroup": 1 } }));
+    same("Namespace", json!({}), json!({ "spec": { "finalizers": ["kubernetes"] } }));
 }
 
 #[test]
@@ -164,6 +164,42 @@ fn the_words_of_an_older_kueue_mean_the_same() {
     same("ClusterQueue", json!({ "whenCanBorrow": "Borrow" }), json!({ "whenCanBorrow": "MayStopSearch" }));
     same("ClusterQueue", json!({ "stopPolicy": "None" }), json!({}));
     check("ClusterQueue", json!({ "stopPolicy": "Hold" }), json!({}), json!({}));
+}
+
+#[test]
+fn what_kueue_writes_into_a_queue_is_no_difference() {
+    same(
+        "ClusterQueue",
+        json!({ "spec": {
+            "preemption": { "withinClusterQueue": "LowerPriority" },
+            "stopPolicy": "None",
+            "resourceGroups": [{ "coveredResources": ["memory"], "flavors": [
+                { "name": "a", "resources": [{ "name": "memory", "nominalQuota": "2048Gi" }] },
+            ] }],
+        } }),
+        json!({ "spec": {
+            "flavorFungibility": { "whenCanBorrow": "MayStopSearch", "whenCanPreempt": "TryNextFlavor" },
+            "preemption": {
+                "borrowWithinCohort": { "policy": "Never" },
+                "reclaimWithinCohort": "Never",
+                "withinClusterQueue": "LowerPriority",
+            },
+            "queueingStrategy": "BestEffortFIFO",
+            "resourceGroups": [{ "coveredResources": ["memory"], "flavors": [
+                { "name": "a", "resources": [{ "name": "memory", "nominalQuota": "2Ti" }] },
+            ] }],
+        } }),
+    );
+}
+
+#[test]
+fn a_flavor_that_somebody_made_narrower_differs_and_an_empty_taint_value_does_not() {
+    let taint = json!({ "spec": { "nodeTaints": [{ "key": "a", "effect": "NoSchedule" }] } });
+    let empty = json!({ "spec": { "nodeTaints": [{ "key": "a", "value": "", "effect": "NoSchedule" }] } });
+    same("ResourceFlavor", taint, empty);
+    let narrowed = json!({ "spec": { "nodeLabels": { "a": "b", "c": "d" } } });
+    check("ResourceFlavor", json!({ "spec": { "nodeLabels": { "a": "b" } } }), narrowed.clone(), narrowed.clone());
+    check("ResourceFlavor", json!({ "spec": {} }), narrowed.clone(), narrowed);
 }
 
 #[test]
