@@ -224,7 +224,7 @@ pub(super) fn amount(text: &str) -> Option<f64> {
     let (suffix, unit) = UNITS.iter().find(|(suffix, _)| text.ends_with(suffix))?;
     let number = text.strip_suffix(suffix)?;
     let is_plain = !number.is_empty() && number.chars().all(|c| c.is_ascii_digit() || ".eE+-".contains(c));
-    if !is_plain { None } else { Some(number.parse::<f64>().ok()? * unit) }
+    if is_plain { Some(number.parse::<f64>().ok()? * unit) } else { None }
 }
 
 fn check_rollout(rollout: &Rollout, complaints: &mut Diagnostics) {

@@ -23,7 +23,9 @@ pub(super) fn fill_in_defaults(service: &mut InferenceService) {
         placement.tolerations.default_to(Vec::new());
         if let Some(tolerations) = placement.tolerations.get() {
             let mut tolerations = tolerations.clone();
-            tolerations.iter_mut().for_each(|one| one.operator.default_to("Equal".to_owned()));
+            for one in &mut tolerations {
+                one.operator.default_to("Equal".to_owned());
+            }
             let filled = Value::known(tolerations);
             placement.tolerations =
                 if let Some(path) = placement.tolerations.origin() { filled.at(path) } else { filled };

@@ -94,12 +94,8 @@ fn add_deployment(
     graph: &mut Graph,
 ) -> Handle<Object<Deployment>> {
     let labels = parts.common.labels.get();
-    let manifest = match is_stub {
-        true => Value::null(),
-        false => kubernetes::manifest(parts.is_known, || {
-            labels.map_or(Json::Null, |labels| manifest::deployment(service, labels))
-        }),
-    };
+    let build = || labels.map_or(Json::Null, |labels| manifest::deployment(service, labels));
+    let manifest = if is_stub { Value::null() } else { kubernetes::manifest(parts.is_known, build) };
     let mut draft = parts.common.object::<Deployment>(&service.name, manifest);
     draft.labels = parts.common.labels.with(&service.queue, |labels, _| {
         labels.map_or_else(Labels::new, |labels| manifest::workload_labels(service, labels))
@@ -217,10 +213,9 @@ fn add_ingress(
     let manifest = kubernetes::manifest(is_known, || manifest::ingress(service, expose)).blamed_on(&service.expose);
     let mut draft = parts.common.object::<Ingress>(&service.name, manifest);
     let health_path = service.engine.and_then(|engine| engine.health_path.map(Clone::clone));
-    draft.annotations = match is_settled(&service.expose) && !health_path.is_pending() {
-        true => Value::known(manifest::ingress_annotations(service, expose)).blamed_on(&service.expose),
-        false => Value::pending(Pending::Config),
-    };
+    let is_known = is_settled(&service.expose) && !health_path.is_pending();
+    let annotations = is_known.then(|| Value::known(manifest::ingress_annotations(service, expose)));
+    draft.annotations = annotations.unwrap_or_else(|| Value::pending(Pending::Config)).blamed_on(&service.expose);
     graph.add("ingress", draft)
 }
 

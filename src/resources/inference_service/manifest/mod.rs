@@ -8,7 +8,7 @@ mod pod;
 mod probes;
 mod volumes;
 
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 
 use super::{InferenceService, rollout};
 use crate::components::kube::Labels;
@@ -73,6 +73,9 @@ pub(super) fn deployment(service: &InferenceService, labels: &Labels) -> Json {
 }
 
 // An empty list or map is left out: it would say that somebody else's entries are not wanted.
-fn given<T: IntoIterator + serde::Serialize + Clone>(collection: T) -> Json {
-    if collection.clone().into_iter().next().is_none() { Json::Null } else { json!(collection) }
+fn given(collection: impl serde::Serialize) -> Json {
+    let collection = json!(collection);
+    let is_empty =
+        collection.as_array().is_some_and(Vec::is_empty) || collection.as_object().is_some_and(Map::is_empty);
+    if is_empty { Json::Null } else { collection }
 }
