@@ -209,3 +209,88 @@ fn sentences(conflicts: &[Conflict]) -> String {
     let texts: BTreeSet<_> = conflicts.iter().map(of).collect();
     texts.into_iter().collect::<Vec<_>>().join(", ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        components::kube::Service,
+        drivers::kube::{
+            address::Type,
+            testing::{Asked, Server},
+        },
+    };
+
+    const APPLY_LINE: &str = "PATCH /api/v1/namespaces/a/services/x?fieldManager=terraform-provider-mlplat";
+
+    fn wanted() -> Json {
+        json!({ "metadata": { "name": "x" }, "spec": { "ports": [{ "name": "http", "port": 80 }] } })
+    }
+
+    fn conflict() -> (u16, Json) {
+        let cause = json!({
+            "reason": "FieldManagerConflict", "message": "conflict with \"kubectl\" using v1",
+            "field": ".spec.ports[port=80,protocol=\"TCP\"].name",
+        });
+        (409, json!({ "reason": "Conflict", "details": { "name": "x", "causes": [cause] } }))
+    }
+
+    async fn update(
+        claim: Claim<'_>,
+        answer: impl Fn(&Asked) -> (u16, Json) + Send + Sync + 'static,
+    ) -> (Result<(), Fault>, Vec<String>) {
+        let server = Server::start(answer).await;
+        let client = ClusterClient::of(&server.url, None).await;
+        let address = Address { of: Type::of::<Service>(), version: "v1", namespace: Some("a"), name: "x" };
+        let object = wanted();
+        let outcome = Wish { client: &client, address, object: &object }.update(claim, &BTreeSet::new()).await;
+        (outcome, server.asked().into_iter().map(|asked| asked.line).collect())
+    }
+
+    #[tokio::test]
+    async fn a_field_of_another_manager_is_not_taken_and_both_are_named() {
+        let (outcome, lines) = update(Claim::Nothing, |_| conflict()).await;
+        let fault = outcome.unwrap_err();
+        assert_eq!((fault.class, lines.len()), (FaultClass::Foreign, 1));
+        assert!(fault.message.contains(".spec.ports") && fault.message.contains("kubectl"), "{}", fault.message);
+    }
+
+    #[tokio::test]
+    async fn a_field_that_is_ours_by_the_record_is_taken_back() {
+        let answer = |asked: &Asked| if asked.line.contains("force=true") { (200, wanted()) } else { conflict() };
+        let (outcome, lines) = update(Claim::Applied(&wanted()), answer).await;
+        outcome.unwrap();
+        assert_eq!(lines, [APPLY_LINE.to_owned(), format!("{APPLY_LINE}&force=true")]);
+        let (outcome, lines) = update(Claim::All, answer).await;
+        outcome.unwrap();
+        assert_eq!(lines, [format!("{APPLY_LINE}&force=true")], "an object that may be adopted");
+    }
+
+    #[tokio::test]
+    async fn a_strangers_entry_that_ours_cannot_stand_beside_goes_in_the_same_change() {
+        let renamed = json!({
+            "metadata": { "resourceVersion": "7" }, "spec": { "ports": [{ "name": "http", "port": 81 }] },
+        });
+        let answer = move |asked: &Asked| match asked.line.as_str() {
+            line if line.starts_with("GET") => (200, renamed.clone()),
+            line if line.contains("force=true") => (200, wanted()),
+            // The apply is refused; the patch, which has no Status to answer, is not.
+            line if line == APPLY_LINE && asked.content.contains("apply") => (422, json!({ "reason": "Invalid" })),
+            _ => {
+                assert!(asked.content.contains("json-patch"), "{asked:?}");
+                (200, wanted())
+            }
+        };
+        let (outcome, lines) = update(Claim::Applied(&wanted()), answer).await;
+        outcome.unwrap();
+        let path = "GET /api/v1/namespaces/a/services/x".to_owned();
+        assert_eq!(lines, [APPLY_LINE.to_owned(), path, APPLY_LINE.to_owned(), format!("{APPLY_LINE}&force=true")]);
+    }
+
+    #[tokio::test]
+    async fn a_kind_that_is_not_installed_is_named() {
+        let (outcome, _) = update(Claim::Nothing, |_| (404, json!("404 page not found"))).await;
+        let fault = outcome.unwrap_err();
+        assert!(fault.class == FaultClass::Invalid && fault.message.contains("not installed"), "{}", fault.message);
+    }
+}

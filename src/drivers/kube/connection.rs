@@ -161,3 +161,68 @@ fn no_cluster(fault: Fault, name: &str) -> Fault {
          with it: remove the resource from the state with `terraform state rm`."
     ))
 }
+
+#[cfg(test)]
+impl ClusterClient {
+    /// A client of a server of [`super::testing`].
+    pub(super) async fn of(url: &str, renewed: Option<Renewed>) -> Arc<Self> {
+        let config = KubernetesConfig { host: Some(url.to_owned()), ..KubernetesConfig::default() };
+        let config = config.load().await.unwrap();
+        let http = RwLock::new(http(config.clone(), url.to_owned()).await.unwrap());
+        Arc::new(Self { config, http, renewed, discovery: Discovery::default(), reader: Reader::default() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::atomic::{AtomicUsize, Ordering},
+        time::{Duration, SystemTime},
+    };
+
+    use futures::future::BoxFuture;
+    use serde_json::json;
+
+    use super::*;
+    use crate::drivers::{aws::AwsConfig, kube::testing::Server};
+
+    fn tokens() -> Renewed {
+        let count = AtomicUsize::new(1);
+        let sign = move |_| -> BoxFuture<'static, _> {
+            let token = Token::new(&format!("t{}", count.fetch_add(1, Ordering::Relaxed)));
+            Box::pin(async { Ok(token) })
+        };
+        Renewed::new(Box::new(sign), || SystemTime::UNIX_EPOCH, Duration::from_mins(10))
+    }
+
+    async fn calls(accepted: &'static str) -> (u16, Vec<String>) {
+        let server = Server::start(move |asked| {
+            if asked.authorization == format!("Bearer {accepted}") { (200, json!({})) } else { (401, json!({})) }
+        })
+        .await;
+        let client = ClusterClient::of(&server.url, Some(tokens())).await;
+        let reply = client.ask(&Deed::default(), &Request::get("/api")).await.unwrap();
+        (reply.http(), server.asked().into_iter().map(|asked| asked.authorization).collect())
+    }
+
+    #[tokio::test]
+    async fn a_refused_token_is_renewed_and_the_call_made_once_more() {
+        assert_eq!(calls("t1").await, (200, vec!["Bearer t1".to_owned()]));
+        assert_eq!(calls("t2").await, (200, vec!["Bearer t1".to_owned(), "Bearer t2".to_owned()]));
+        assert_eq!(calls("t3").await.0, 401, "once, not for ever");
+    }
+
+    #[tokio::test]
+    async fn a_cluster_is_connected_once_and_only_when_it_is_needed() {
+        let config = KubernetesConfig { host: Some("http://127.0.0.1:1".into()), ..KubernetesConfig::default() };
+        let clusters = Clusters::new(config, Arc::new(Aws::new(AwsConfig::default())));
+        let (one, two) = tokio::join!(clusters.client(None), clusters.client(None));
+        assert!(Arc::ptr_eq(&one.unwrap(), &two.unwrap()));
+    }
+
+    #[test]
+    fn a_cluster_that_is_gone_is_not_taken_for_an_absent_object() {
+        let fault = no_cluster(Fault::new(FaultClass::NotFound, "EKS cluster \"ml\"", "no such cluster"), "ml");
+        assert_eq!(fault.class, FaultClass::Invalid);
+    }
+}

@@ -16,7 +16,7 @@ use crate::drivers::aws::Aws;
 /// EKS accepts a token for 15 minutes. A third of that is left for a slow call and for clocks that differ.
 const RENEW_AFTER: Duration = Duration::from_mins(10);
 
-type Sign = dyn Fn(SystemTime) -> BoxFuture<'static, Result<Token, Fault>> + Send + Sync;
+pub(super) type Sign = dyn Fn(SystemTime) -> BoxFuture<'static, Result<Token, Fault>> + Send + Sync;
 
 /// A token that is signed again when it is older than it may be.
 pub(super) struct Renewed {
@@ -41,7 +41,7 @@ impl Renewed {
         Self::new(Box::new(sign), wall_clock, RENEW_AFTER)
     }
 
-    fn new(sign: Box<Sign>, now: fn() -> SystemTime, renew_after: Duration) -> Self {
+    pub(super) fn new(sign: Box<Sign>, now: fn() -> SystemTime, renew_after: Duration) -> Self {
         Self { sign, now, renew_after, current: Mutex::new(None) }
     }
 

@@ -27,6 +27,9 @@ mod discovery;
 mod fault;
 mod token;
 
+#[cfg(test)]
+mod testing;
+
 use std::sync::Arc;
 
 use converge::Drivers;

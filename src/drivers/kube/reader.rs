@@ -150,3 +150,104 @@ fn id_of(object: &Json) -> String {
     let name = text("/metadata/name").unwrap_or_default();
     text("/metadata/namespace").map_or_else(|| name.to_owned(), |namespace| format!("{namespace}/{name}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        components::kube::Service,
+        drivers::kube::testing::{Asked, Server},
+    };
+
+    fn service(id: &str) -> Json {
+        let (namespace, name) = id.split_once('/').unwrap();
+        json!({ "metadata": { "namespace": namespace, "name": name } })
+    }
+
+    // Which of the ids asked for together are found, and the calls that it took.
+    async fn check(
+        ids: &[&str],
+        answer: impl Fn(&Asked) -> (u16, Json) + Send + Sync + 'static,
+        found: &[bool],
+        lines: &[&str],
+    ) {
+        let server = Server::start(answer).await;
+        let (client, cx) = (ClusterClient::of(&server.url, None).await, Cx::default());
+        let reads = ids.iter().map(|id| {
+            let (client, cx) = (&client, &cx);
+            async move {
+                let (namespace, name) = id.split_once('/').unwrap();
+                let of = Type::of::<Service>();
+                let address = Address { of, version: "v1", namespace: Some(namespace), name };
+                Reader::read(cx, client, &address, Extent::Whole).await.unwrap().is_some()
+            }
+        });
+        assert_eq!(futures::future::join_all(reads).await, found);
+        let mut asked = server.lines();
+        asked.sort();
+        assert_eq!(asked, lines);
+    }
+
+    fn absent() -> (u16, Json) {
+        (404, json!({ "reason": "NotFound", "details": { "name": "x" } }))
+    }
+
+    #[tokio::test]
+    async fn one_object_is_got_by_its_name() {
+        check(&["a/x"], |_| (200, service("a/x")), &[true], &["GET /api/v1/namespaces/a/services/x"]).await;
+    }
+
+    #[tokio::test]
+    async fn objects_asked_for_together_are_one_list() {
+        let all = |_: &Asked| (200, json!({ "items": [service("a/x"), service("a/y"), service("a/z")] }));
+        check(&["a/x", "a/y"], all, &[true, true], &["GET /api/v1/namespaces/a/services"]).await;
+        let all = |_: &Asked| (200, json!({ "items": [service("a/x"), service("b/x")] }));
+        check(&["a/x", "b/x"], all, &[true, true], &["GET /api/v1/services"]).await;
+    }
+
+    #[tokio::test]
+    async fn what_the_list_lacks_is_asked_for_by_name() {
+        let answer = |asked: &Asked| match asked.line.as_str() {
+            "GET /api/v1/namespaces/a/services/stripped" => (200, service("a/stripped")),
+            "GET /api/v1/namespaces/a/services/gone" => absent(),
+            _ => (200, json!({ "items": [service("a/x")] })),
+        };
+        let lines = [
+            "GET /api/v1/namespaces/a/services",
+            "GET /api/v1/namespaces/a/services/gone",
+            "GET /api/v1/namespaces/a/services/stripped",
+        ];
+        check(&["a/x", "a/stripped", "a/gone"], answer, &[true, true, false], &lines).await;
+    }
+
+    #[tokio::test]
+    async fn where_lists_are_forbidden_names_do() {
+        let answer = |asked: &Asked| match asked.line.as_str() {
+            line if line.contains("/services/") => (200, service("a/x")),
+            _ => (403, json!({ "reason": "Forbidden" })),
+        };
+        let lines = [
+            "GET /api/v1/namespaces/a/services",
+            "GET /api/v1/namespaces/a/services/x",
+            "GET /api/v1/namespaces/b/services",
+            "GET /api/v1/namespaces/b/services/x",
+            "GET /api/v1/services",
+        ];
+        check(&["a/x", "b/x"], answer, &[true, true], &lines).await;
+    }
+
+    #[tokio::test]
+    async fn a_long_list_is_read_page_by_page() {
+        let answer = |asked: &Asked| {
+            if asked.line.contains("continue=more") {
+                (200, json!({ "items": [service("a/y")] }))
+            } else {
+                (200, json!({ "metadata": { "continue": "more" }, "items": [service("a/x")] }))
+            }
+        };
+        let lines = ["GET /api/v1/namespaces/a/services", "GET /api/v1/namespaces/a/services"];
+        check(&["a/x", "a/y"], answer, &[true, true], &lines).await;
+    }
+}
