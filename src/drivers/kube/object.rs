@@ -63,6 +63,10 @@ impl<K: Kind> Driver<Object<K>> for KubeDriver<K> {
     const ACTIONS: &'static [&'static str] = super::ACTIONS;
 
     async fn observe(&self, cx: &Cx, spec: &Object<K>) -> Result<Option<Observed<Object<K>>>, Fault> {
+        // Without a name the path would be that of all objects.
+        if spec.name.is_empty() {
+            return Ok(None);
+        }
         let Some(place) = self.place(spec).await? else { return Ok(None) };
         let found = Reader::read(cx, &place.client, &place.address, Extent::Whole).await?;
         let Some(mut live) = found else { return Ok(None) };

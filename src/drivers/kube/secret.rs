@@ -37,6 +37,10 @@ impl Driver<TokenSecret> for SecretDriver {
     const ACTIONS: &'static [&'static str] = super::ACTIONS;
 
     async fn observe(&self, cx: &Cx, spec: &TokenSecret) -> Result<Option<Observed<TokenSecret>>, Fault> {
+        // Without a name the path would be that of all Secrets.
+        if spec.name.is_empty() {
+            return Ok(None);
+        }
         let (client, address) = (self.client(spec).await?, address(spec));
         let Some(live) = Reader::read(cx, &client, &address, Extent::Metadata).await? else { return Ok(None) };
         Ok(Some(Observed {
