@@ -24,7 +24,7 @@ use crate::{
         kube::{self, Clusters},
     },
     functions,
-    resources::{GpuPool, ModelBucket},
+    resources::{GpuPool, InferenceService, ModelBucket},
     settings::Settings,
 };
 
@@ -109,6 +109,7 @@ impl tf_provider::Provider for Provider {
         vec![
             // One a line: `cargo xtask new resource` adds to them.
             resource::<GpuPool>(ground),
+            resource::<InferenceService>(ground),
             resource::<ModelBucket>(ground),
         ]
     }
