@@ -219,3 +219,22 @@ fn type_of(document: &Json) -> Type {
         Json::Object(map) => Type::Object(map.iter().map(|(name, item)| (name.clone(), type_of(item))).collect()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_document_of_any_type_brings_its_own() {
+        let text = from_document(&json!("queue_depth"), &Type::Dynamic);
+        assert_eq!(text, Cty::Dynamic(Box::new(Type::String), Box::new(Cty::from("queue_depth"))));
+        let object = from_document(&json!({ "metric": "x", "more": [1, true] }), &Type::Dynamic);
+        let Cty::Dynamic(ty, value) = object else { panic!("{object:?}") };
+        let list = Type::Tuple(vec![Type::Number, Type::Bool]);
+        assert_eq!(*ty, Type::Object(BTreeMap::from([("metric".into(), Type::String), ("more".into(), list)])));
+        assert_eq!(value.get("metric"), &Cty::from("x"));
+        assert_eq!(from_document(&Json::Null, &Type::Dynamic), Cty::Null);
+    }
+}

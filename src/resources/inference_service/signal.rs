@@ -33,7 +33,6 @@ pub enum Scope {
     External,
 }
 
-const WORDS: [&str; 3] = ["queue_depth", "kv_cache", "gpu_utilization"];
 const ADVICE: &str = "Write \"queue_depth\", \"kv_cache\", \"gpu_utilization\", { metric = \"…\" }, or \
                       { metric = \"…\", scope = \"external\" } for one that no pod of the service has.";
 
@@ -42,10 +41,6 @@ const ADVICE: &str = "Write \"queue_depth\", \"kv_cache\", \"gpu_utilization\", 
 impl AttributeType for Signal {
     fn shape() -> Shape {
         Shape::Plain(Type::Dynamic)
-    }
-
-    fn choices() -> Vec<String> {
-        WORDS.iter().map(|word| (*word).to_owned()).collect()
     }
 
     fn decode(cty: &Cty, path: &AttributePath, decoder: &mut Decoder) -> Value<Self> {
