@@ -26,6 +26,11 @@ pub fn entry(kind: &str, what: &str, pins: &[&str], make: impl FnOnce(&Path) -> 
     entry_in(&root(), kind, what, pins, make)
 }
 
+/// Whether an entry is there already.
+pub fn has(kind: &str, pins: &[&str]) -> bool {
+    root().join(format!("{kind}-{}", key(pins))).join(MARKER).exists()
+}
+
 fn entry_in(
     root: &Path,
     kind: &str,

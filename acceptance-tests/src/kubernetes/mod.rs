@@ -24,7 +24,7 @@ pub use self::{
     control_plane::{ControlPlane, Options},
     crds::Crds,
     nodes::Node,
-    programs::VERSION,
+    programs::{VERSION, lacking},
     stages::Script,
     tokens::{TokenRules, eks_token},
 };

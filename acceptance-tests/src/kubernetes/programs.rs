@@ -47,6 +47,31 @@ impl Programs {
     }
 }
 
+/// Why this machine cannot have the programs of a control plane; none where it has them or can get them.
+pub fn lacking() -> Option<String> {
+    let is_there = std::env::var_os(READY_MADE).is_some()
+        || [&ETCD, &KWOK, &CONTROL_PLANE].iter().all(|module| cache::has(module.name, &module.pins()))
+        || on_path("go").is_some();
+    if is_there {
+        return None;
+    }
+    let docker = docker().err()?;
+    Some(format!(
+        "a Kubernetes control plane needs Docker on Linux ({docker:#}) or Go 1.26 or later (not on PATH). Install one \
+         of them: https://docs.docker.com/engine/install, https://go.dev/doc/install"
+    ))
+}
+
+/// Docker, where an engine answers that runs the programs of this system.
+fn docker() -> Result<PathBuf> {
+    if !cfg!(target_os = "linux") {
+        bail!("the images hold programs for Linux");
+    }
+    let docker = on_path("docker").context("not on PATH")?;
+    run(Command::new(&docker).arg("info")).context("no engine answers")?;
+    Ok(docker)
+}
+
 /// Kueue's controller.
 pub(super) fn kueue() -> Result<PathBuf> {
     Ok(KUEUE.get()?.join("kueue"))
@@ -133,8 +158,7 @@ impl Module {
         if let Some(dir) = std::env::var_os(READY_MADE) {
             return Ok(dir.into());
         }
-        let pins = [self.go_mod, self.go_sum, self.main.unwrap_or(""), self.flags];
-        let dir = cache::entry(self.name, self.what, &pins, |dir| {
+        let dir = cache::entry(self.name, self.what, &self.pins(), |dir| {
             let bin = dir.join("bin");
             fs::create_dir_all(&bin)?;
             let Err(docker) = self.copy_from_images(&bin) else { return Ok(()) };
@@ -149,12 +173,13 @@ impl Module {
         Ok(dir.join("bin"))
     }
 
+    /// What decides whether programs that were built before will do.
+    fn pins(&self) -> [&'static str; 4] {
+        [self.go_mod, self.go_sum, self.main.unwrap_or(""), self.flags]
+    }
+
     fn copy_from_images(&self, bin: &Path) -> Result<()> {
-        if !cfg!(target_os = "linux") {
-            bail!("the images hold programs for Linux");
-        }
-        let docker = on_path("docker").context("not on PATH")?;
-        run(Command::new(&docker).arg("info")).context("no engine answers")?;
+        let docker = docker()?;
         for (image, program, name) in self.images {
             let id = run(Command::new(&docker).args(["create", image]))?;
             let from = format!("{}:{program}", id.trim());

@@ -1,0 +1,8 @@
+//! Resources with Kubernetes objects as their users meet them: the real terraform, the built provider, an emulated AWS
+//! and a real API server, each behind its fault proxy.
+//!
+//! One binary, so that one control plane serves all tests; each test has an account and a namespace of its own. On a
+//! machine that cannot have a control plane the scenarios say so and do nothing.
+
+mod service;
+mod support;

@@ -1,0 +1,170 @@
+//! What the scenarios share: a stage (account, API server behind a proxy, namespace, workspace) and its questions.
+
+use acceptance_tests::{
+    Account, Emulator, Output, Proxy, Workspace,
+    kubernetes::{Client, ControlPlane, Node, lacking},
+};
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use std::{collections::BTreeSet, time::Duration};
+
+/// The service of most scenarios.
+pub(crate) const SERVICE: &str = "mlplat_inference_service.llm";
+/// Longer than anything takes on a busy machine.
+pub(crate) const LIMIT: Duration = Duration::from_mins(1);
+/// Where the objects of a service live, and of what it is made.
+const KINDS: [&str; 9] = [
+    "/api/v1/namespaces/{}/secrets",
+    "/api/v1/namespaces/{}/serviceaccounts",
+    "/api/v1/namespaces/{}/services",
+    "/apis/apps/v1/namespaces/{}/deployments",
+    "/apis/apps/v1/namespaces/{}/replicasets",
+    "/apis/autoscaling/v2/namespaces/{}/horizontalpodautoscalers",
+    "/apis/networking.k8s.io/v1/namespaces/{}/ingresses",
+    "/apis/policy/v1/namespaces/{}/poddisruptionbudgets",
+    "/api/v1/namespaces/{}/pods",
+];
+
+/// An account whose cluster "ml-prod" is the shared control plane, and a namespace with one GPU node of its own.
+pub(crate) struct Stage {
+    pub(crate) account: Account,
+    pub(crate) workspace: Workspace,
+    /// Before the API server.
+    pub(crate) api: Proxy,
+    pub(crate) cluster: &'static ControlPlane,
+    pub(crate) namespace: &'static str,
+}
+
+/// Play a scenario in a namespace of its own, or say why this machine cannot.
+pub(crate) fn scene(namespace: &'static str, play: impl FnOnce(Stage) -> Result<()>) -> Result<()> {
+    match lacking() {
+        Some(reason) => {
+            eprintln!("left out: {reason}");
+            Ok(())
+        }
+        None => play(Stage::new(namespace)?),
+    }
+}
+
+impl Stage {
+    fn new(namespace: &'static str) -> Result<Self> {
+        let cluster = ControlPlane::shared()?;
+        let api = cluster.proxy()?;
+        let mut account = Emulator::shared()?.account()?;
+        account.seed_cluster()?;
+        account.lead_to_kubernetes(api.url(), &cluster.ca_pem())?;
+        account.set_baseline()?;
+        let mut workspace = Workspace::new(&account)?;
+        workspace.hide(api.url(), "<api server>");
+        cluster.namespace(namespace)?;
+        cluster.add_node(&Node::with_gpus(&format!("gpu-{namespace}"), 4).label("pool", namespace))?;
+        Ok(Self { account, workspace, api, cluster, namespace })
+    }
+
+    /// The same stage with this configuration applied; both journals begin after that.
+    pub(crate) fn applied(self, configuration: &str) -> Result<Self> {
+        self.workspace.configure(configuration)?;
+        self.apply()?;
+        self.api.take_journal();
+        self.account.proxy().take_journal();
+        Ok(self)
+    }
+
+    /// A service with these attributes, applied.
+    pub(crate) fn with_service(self, attributes: &str) -> Result<Self> {
+        let configuration = self.service(attributes);
+        self.applied(&configuration)
+    }
+
+    /// The configuration of a service on the namespace's own node.
+    pub(crate) fn service(&self, attributes: &str) -> String {
+        self.service_with(MODEL, attributes)
+    }
+
+    /// The same with another model.
+    pub(crate) fn service_with(&self, model: &str, attributes: &str) -> String {
+        let namespace = self.namespace;
+        format!(
+            "resource \"mlplat_inference_service\" \"llm\" {{\n  cluster   = \"ml-prod\"\n  \
+             namespace = \"{namespace}\"\n  name      = \"llm\"\n  {model}\n  gpus = {{ per_replica = 1, product = \
+             \"NVIDIA-A10G\" }}\n  placement = {{ node_selector = {{ pool = \"{namespace}\" }}, gpu_capacity = 4 }}\n\
+             {}{attributes}\n}}\n",
+            if attributes.contains("engine =") { "" } else { ENGINE }
+        )
+    }
+
+    /// Apply, which must succeed and leave nothing to do.
+    pub(crate) fn apply(&self) -> Result<Output> {
+        let output = self.workspace.apply()?.ok()?;
+        self.settled()?;
+        Ok(output)
+    }
+
+    /// Nothing is left to do.
+    pub(crate) fn settled(&self) -> Result<()> {
+        self.workspace.plan()?.no_changes().map(drop)
+    }
+
+    /// The calls to the API server that changed something since the journal was last taken, sorted.
+    pub(crate) fn writes(&self) -> Vec<String> {
+        let journal = self.api.take_journal();
+        let mut writes: Vec<_> = journal.writes().into_iter().map(str::to_owned).collect();
+        writes.sort();
+        writes
+    }
+
+    /// Apply and say which calls changed something in the cluster.
+    pub(crate) fn apply_and_tell_writes(&self) -> Result<Vec<String>> {
+        self.api.take_journal();
+        self.workspace.apply()?.ok()?;
+        let writes = self.writes();
+        self.settled()?;
+        Ok(writes)
+    }
+
+    /// Destroy, which must leave what was there before and nothing else.
+    pub(crate) fn destroy(&self) -> Result<()> {
+        self.workspace.destroy()?.ok()?;
+        let left = self.account.leftovers()?;
+        ensure!(left.is_empty(), "left over in the account: {left:#?}");
+        let left = self.objects()?;
+        ensure!(left.is_empty(), "left over in the namespace: {left:#?}");
+        Ok(())
+    }
+
+    /// Everything in the namespace, as kind/name, but for what every namespace has and for what only follows from
+    /// other objects.
+    pub(crate) fn objects(&self) -> Result<BTreeSet<String>> {
+        let mut found = BTreeSet::new();
+        for kind in KINDS.iter().filter(|kind| !kind.ends_with("/replicasets") && !kind.ends_with("/pods")) {
+            let kind = kind.replace("{}", self.namespace);
+            let plural = kind.rsplit('/').next().unwrap_or_default();
+            let names = self.client().list(&kind)?;
+            let names = names.iter().filter_map(|object| object["metadata"]["name"].as_str());
+            found.extend(names.map(|name| format!("{plural}/{name}")));
+        }
+        found.remove("serviceaccounts/default");
+        Ok(found)
+    }
+
+    /// Where an object of the namespace lives, by its plural, as in "deployments/llm".
+    pub(crate) fn target(&self, object: &str) -> Result<String> {
+        let (plural, name) = object.split_once('/').context("an object is plural/name")?;
+        let kind = KINDS.iter().find(|kind| kind.rsplit('/').next() == Some(plural)).context("an unknown kind")?;
+        Ok(format!("{}/{name}", kind.replace("{}", self.namespace)))
+    }
+
+    /// An object of the namespace, as in "deployments/llm".
+    pub(crate) fn object(&self, object: &str) -> Result<Value> {
+        self.client().get(&self.target(object)?)
+    }
+
+    /// Calls past the proxy.
+    pub(crate) fn client(&self) -> &Client {
+        self.cluster.client()
+    }
+}
+
+const ENGINE: &str = "  engine = { kind = \"vllm\", image = \"registry.test/vllm:v0.11.0\" }\n";
+const MODEL: &str = "model = {\n    source             = \"hf://Qwen/Qwen2.5-7B-Instruct\"\n    \
+                     parameters_billion = 7.6\n    dtype              = \"bfloat16\"\n    max_context        = 8192\n  }";
