@@ -216,31 +216,41 @@ pub(super) fn name_fault(name: &str, rule: NameRule) -> Option<String> {
     })
 }
 
-/// What is wrong with labels, and what to do about it.
+/// What is wrong with labels of our objects, and what to do about it.
 pub(super) fn label_fault(labels: &BTreeMap<String, String>) -> Option<String> {
-    let is_end = |c: char| c.is_ascii_alphanumeric();
-    let is_word = |text: &str| {
-        text.len() <= 63
-            && text.starts_with(is_end)
-            && text.ends_with(is_end)
-            && text.chars().all(|c| is_end(c) || "-_.".contains(c))
-    };
     labels.iter().find_map(|(key, value)| {
-        let (prefix, name) = key.split_once('/').map_or((None, key.as_str()), |(prefix, name)| (Some(prefix), name));
-        let has_prefix = prefix.is_none_or(|prefix| name_fault(prefix, NameRule::Subdomain).is_none());
-        let is_ours = prefix == Some("mlplat.io") || key == NAME_LABEL;
+        let is_ours = key.starts_with("mlplat.io/") || key == NAME_LABEL;
         if is_ours {
             return Some(format!("The label {key:?} is this provider's own.\n\nChoose another key."));
         }
-        let is_fine = is_word(name) && has_prefix && (value.is_empty() || is_word(value));
-        (!is_fine).then(|| {
-            format!(
-                "Kubernetes does not take the label {key:?} with the value {value:?}.\n\nUse at most 63 letters, \
-                 digits, hyphens, underscores and dots, with a letter or digit at both ends; a key may have a domain \
-                 and a slash before it."
-            )
-        })
+        label_syntax_fault(key, value)
     })
+}
+
+/// What Kubernetes would not take of a label or a taint, and what to do about it.
+pub(super) fn label_syntax_fault(key: &str, value: &str) -> Option<String> {
+    let is_fine = is_qualified_name(key) && (value.is_empty() || is_label_word(value));
+    (!is_fine).then(|| {
+        format!(
+            "Kubernetes does not take the label {key:?} with the value {value:?}.\n\nUse at most 63 letters, digits, \
+             hyphens, underscores and dots, with a letter or digit at both ends; a key may have a domain and a slash \
+             before it."
+        )
+    })
+}
+
+/// Whether it can be the key of a label or the name of a resource: a word, with or without a domain before it.
+pub(super) fn is_qualified_name(text: &str) -> bool {
+    let (prefix, name) = text.split_once('/').map_or((None, text), |(prefix, name)| (Some(prefix), name));
+    is_label_word(name) && prefix.is_none_or(|prefix| name_fault(prefix, NameRule::Subdomain).is_none())
+}
+
+fn is_label_word(text: &str) -> bool {
+    let is_end = |c: char| c.is_ascii_alphanumeric();
+    text.len() <= 63
+        && text.starts_with(is_end)
+        && text.ends_with(is_end)
+        && text.chars().all(|c| is_end(c) || "-_.".contains(c))
 }
 
 #[cfg(test)]

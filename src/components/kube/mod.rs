@@ -5,6 +5,7 @@
 
 mod kinds;
 mod network_enforcement;
+mod quantity;
 mod secret;
 
 use std::{collections::BTreeMap, marker::PhantomData};
@@ -17,6 +18,7 @@ use value::{Field, Value};
 
 pub use kinds::*;
 pub use network_enforcement::{NetworkEnforcement, NetworkEnforcementDraft};
+pub use quantity::Quantity;
 pub use secret::{TokenSecret, TokenSecretDraft, TokenSecretOutputs};
 
 /// Labels and annotations.

@@ -5,7 +5,6 @@
 
 mod duration;
 mod lists;
-mod quantity;
 mod scalar;
 mod strays;
 

@@ -2,7 +2,8 @@
 
 use serde_json::Value as Json;
 
-use super::{duration::nanoseconds, lists::Place, quantity::Quantity};
+use super::{duration::nanoseconds, lists::Place};
+use crate::components::kube::Quantity;
 
 /// Whether two values that are no objects or lists mean the same at this place.
 pub(super) fn same_scalar(place: &Place<'_>, wanted: &Json, live: &Json) -> bool {
@@ -13,7 +14,7 @@ pub(super) fn same_scalar(place: &Place<'_>, wanted: &Json, live: &Json) -> bool
         (Json::Number(number), Json::String(text)) | (Json::String(text), Json::Number(number)) => {
             same_text(place, &number.to_string(), text)
         }
-        (Json::Object(_), _) | (Json::Array(_), _) => false,
+        (Json::Object(_) | Json::Array(_), _) => false,
         _ => wanted == live,
     }
 }

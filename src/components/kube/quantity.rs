@@ -1,9 +1,13 @@
 //! Kubernetes quantities, compared by value: `1000m` is `1`, `1024Mi` is `1Gi`. Exact: no floating point.
+//!
+//! Not for documents: what is written there is what the user wrote, since the driver compares by value too.
 
-/// `digits` times ten to the power of `exponent`, without trailing zeros in `digits`, so that equal amounts are equal
+use std::cmp::Ordering;
+
+/// An amount: `digits` times ten to the power of `exponent`, without trailing zeros in `digits`, so that equal amounts are equal
 /// values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Quantity {
+pub struct Quantity {
     digits: i128,
     exponent: i32,
 }
@@ -32,13 +36,18 @@ const SUFFIXES: [(&str, u32, i32); 16] = [
 
 impl Quantity {
     /// None where the text is no quantity, or has more digits than 128 bits hold: then only the text tells.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let end = text.find(|c: char| !matches!(c, '0'..='9' | '.' | '+' | '-')).unwrap_or(text.len());
         let (number, suffix) = text.split_at_checked(end)?;
         let (digits, fraction) = decimal(number)?;
         let (twos, tens) = multiplier(suffix)?;
         let digits = digits.checked_mul(1_i128.checked_shl(twos)?)?;
         Some(Self { digits, exponent: tens.checked_sub(fraction)? }.normal())
+    }
+
+    /// Whether it is below zero.
+    pub fn is_negative(self) -> bool {
+        self.digits < 0
     }
 
     fn normal(mut self) -> Self {
@@ -50,6 +59,28 @@ impl Quantity {
             self.exponent = self.exponent.saturating_add(1);
         }
         self
+    }
+}
+
+impl Ord for Quantity {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let sign = self.digits.signum().cmp(&other.digits.signum());
+        if sign != Ordering::Equal || self.exponent == other.exponent {
+            return sign.then(self.digits.cmp(&other.digits));
+        }
+        if self.exponent < other.exponent {
+            return other.cmp(self).reverse();
+        }
+        // To the smaller exponent; what is too large for that is larger than whatever fits, above zero and below.
+        let steps = self.exponent.abs_diff(other.exponent);
+        let scaled = 10_i128.checked_pow(steps).and_then(|scale| self.digits.checked_mul(scale));
+        scaled.map_or_else(|| self.digits.signum().cmp(&0), |scaled| scaled.cmp(&other.digits))
+    }
+}
+
+impl PartialOrd for Quantity {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 
@@ -107,6 +138,18 @@ mod tests {
         }
         for (left, right) in [("1000m", "1001m"), ("1Gi", "1G"), ("1", "-1"), ("1E", "1e1"), ("1M", "1m")] {
             check(left, right, false);
+        }
+    }
+
+    #[test]
+    fn amounts_are_ordered_by_value() {
+        let rising = ["-1Ei", "-2", "-1500m", "0", "1n", "999m", "1", "1.5", "1k", "1Ki", "1G", "1Gi", "1e30", "1e99"];
+        let rising = rising.map(|text| Quantity::parse(text).expect("an amount"));
+        for (at, one) in rising.iter().enumerate() {
+            for (place, other) in rising.iter().enumerate() {
+                assert_eq!(one.cmp(other), at.cmp(&place), "{one:?} {other:?}");
+            }
+            assert_eq!(one.is_negative(), at < 3);
         }
     }
 
