@@ -8,9 +8,12 @@ use super::{
     Access, AccessMethod, Engine, EngineKind, Expose, InferenceService, Placement, Resources, Rollout, Via,
     check_model, check_scaling,
 };
-use crate::resources::{
-    arn,
-    kubernetes::{NameRule, label_fault, name_fault},
+use crate::{
+    components::kube::Quantity,
+    resources::{
+        arn,
+        kubernetes::{NameRule, label_fault, name_fault},
+    },
 };
 
 /// A Service's name is a DNS label.
@@ -177,7 +180,7 @@ fn check_placement(placement: &Placement, complaints: &mut Diagnostics) {
 
 fn check_resources(resources: &Resources, complaints: &mut Diagnostics) {
     for (value, name, example) in [(&resources.cpu, "cpu", "\"4\""), (&resources.memory, "memory", "\"24Gi\"")] {
-        if let Some(text) = value.get().filter(|text| amount(text).is_none_or(|amount| amount <= 0.0)) {
+        if let Some(text) = value.get().filter(|text| amount(text).is_none()) {
             complaints.error(
                 value,
                 format!("`resources.{name}` is not an amount"),
@@ -189,8 +192,7 @@ fn check_resources(resources: &Resources, complaints: &mut Diagnostics) {
     else {
         return;
     };
-    let shm_bytes = f64::from(*shm) * f64::from(1 << 30);
-    if shm_bytes >= memory {
+    if amount(&format!("{shm}Gi")).is_some_and(|shm| shm >= memory) {
         complaints.error(
             &resources.shm_gib,
             "The shared memory is all the memory there is",
@@ -203,28 +205,8 @@ fn check_resources(resources: &Resources, complaints: &mut Diagnostics) {
     }
 }
 
-/// The number that a Kubernetes quantity is.
-pub(super) fn amount(text: &str) -> Option<f64> {
-    const UNITS: [(&str, f64); 14] = [
-        ("Ki", 1024.0),
-        ("Mi", 1_048_576.0),
-        ("Gi", 1_073_741_824.0),
-        ("Ti", 1_099_511_627_776.0),
-        ("Pi", 1_125_899_906_842_624.0),
-        ("n", 1e-9),
-        ("u", 1e-6),
-        ("m", 1e-3),
-        ("k", 1e3),
-        ("M", 1e6),
-        ("G", 1e9),
-        ("T", 1e12),
-        ("P", 1e15),
-        ("", 1.0),
-    ];
-    let (suffix, unit) = UNITS.iter().find(|(suffix, _)| text.ends_with(suffix))?;
-    let number = text.strip_suffix(suffix)?;
-    let is_plain = !number.is_empty() && number.chars().all(|c| c.is_ascii_digit() || ".eE+-".contains(c));
-    if is_plain { Some(number.parse::<f64>().ok()? * unit) } else { None }
+fn amount(text: &str) -> Option<Quantity> {
+    Quantity::parse(text).filter(|amount| Some(*amount) > Quantity::parse("0"))
 }
 
 fn check_rollout(rollout: &Rollout, complaints: &mut Diagnostics) {
@@ -289,27 +271,4 @@ fn check_access(access: &Access, service: &InferenceService, complaints: &mut Di
 /// Texts in a list, for a message.
 pub(super) fn listed<T: ToString>(items: impl IntoIterator<Item = T>) -> String {
     items.into_iter().map(|item| Json::from(item.to_string()).to_string()).collect::<Vec<_>>().join(", ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quantities_are_numbers_with_units() {
-        for (text, number) in [
-            ("4", Some(4.0)),
-            ("3500m", Some(3.5)),
-            ("24Gi", Some(24.0 * 1_073_741_824.0)),
-            ("1.5G", Some(1.5e9)),
-            ("1e3", Some(1000.0)),
-            ("24GB", None),
-            ("", None),
-            ("Gi", None),
-            ("inf", None),
-            ("four", None),
-        ] {
-            assert_eq!(amount(text), number, "{text}");
-        }
-    }
 }

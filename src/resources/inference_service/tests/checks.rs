@@ -203,6 +203,8 @@ fn amounts_are_quantities_and_leave_room_beside_the_shared_memory() {
             "error at resources.memory: `resources.memory` is not an amount",
         ],
     );
+    check(json!({ "resources": { "cpu": "3500m", "memory": "1e10", "shm_gib": 8 } }), &[]);
+    check(json!({ "resources": { "cpu": "0" } }), &["error at resources.cpu: `resources.cpu` is not an amount"]);
     check(
         json!({ "resources": { "memory": "8192Mi", "shm_gib": 8 } }),
         &["error at resources.shm_gib: The shared memory is all the memory there is"],
