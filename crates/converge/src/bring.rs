@@ -122,7 +122,9 @@ impl<'a> Bring<'a> {
             is_written: self.deeds > 0,
             tried: &self.tried,
         };
-        let during = if case.found.is_none() { During::Create } else { During::Update };
+        // What this run made and found broken, or found in its way, is not created as far as the user is concerned.
+        let is_new = case.found.is_none() || !self.before.0.as_ref().is_some_and(is_seen);
+        let during = if is_new { During::Create } else { During::Update };
         decide(&case).map_err(|Refusal { fault, field }| {
             if fault.class == FaultClass::Broken {
                 self.note_health(Health::Broken(fault.message.clone()));

@@ -10,7 +10,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::{Document, Key};
+use crate::{Document, Key, compare::same};
 
 /// The record of one resource.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -148,8 +148,46 @@ impl fmt::Display for Difference {
         match (&self.found, &self.want) {
             (Json::Null, want) => write!(f, "{} is gone, want {}", self.field, short(want)),
             (found, Json::Null) => write!(f, "{} is {}, want none", self.field, short(found)),
-            (found, want) => write!(f, "{} is {}, want {}", self.field, short(found), short(want)),
+            (found, want) => {
+                let mut parts = Vec::new();
+                tell_parts(&self.field, found, want, &mut parts);
+                let rest = parts.len().saturating_sub(MOST_PARTS);
+                parts.truncate(MOST_PARTS);
+                f.write_str(&parts.join("; "))?;
+                if rest > 0 { write!(f, "; and {rest} more") } else { Ok(()) }
+            }
         }
+    }
+}
+
+/// How many parts of one value a line names.
+const MOST_PARTS: usize = 3;
+
+// Of two long values that are nearly the same, only the parts in which they differ.
+fn tell_parts(field: &str, found: &Json, want: &Json, parts: &mut Vec<String>) {
+    match (found, want) {
+        (Json::Object(is), Json::Object(wanted)) => {
+            for key in is.keys().chain(wanted.keys()).collect::<BTreeSet<_>>() {
+                let [is, wanted] = [is, wanted].map(|map| map.get(key).unwrap_or(&Json::Null));
+                if !same(is, wanted) {
+                    tell_parts(&format!("{field}[{key:?}]"), is, wanted, parts);
+                }
+            }
+        }
+        (Json::Array(is), Json::Array(wanted)) if !is.is_empty() && !wanted.is_empty() => {
+            let without = |left: &[Json], right: &[Json]| -> Vec<String> {
+                left.iter().filter(|item| !right.iter().any(|other| same(item, other))).map(short).collect()
+            };
+            let (lacking, excess) = (without(wanted, is), without(is, wanted));
+            if lacking.is_empty() && excess.is_empty() {
+                parts.push(format!("{field} is {}, want {}", short(found), short(want)));
+            }
+            parts.extend(lacking.into_iter().map(|item| format!("{field} lacks {item}")));
+            parts.extend(excess.into_iter().map(|item| format!("{field} has {item} in excess")));
+        }
+        (Json::Null, want) => parts.push(format!("{field} is gone, want {}", short(want))),
+        (found, Json::Null) => parts.push(format!("{field} is {}, want none", short(found))),
+        (found, want) => parts.push(format!("{field} is {}, want {}", short(found), short(want))),
     }
 }
 
@@ -161,4 +199,46 @@ fn short(value: &Json) -> String {
         other => other.to_string(),
     };
     if text.chars().count() <= LIMIT { text } else { text.chars().take(LIMIT).chain(" …".chars()).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[expect(clippy::needless_pass_by_value, reason = "reads better with literals")]
+    fn told(found: Json, want: Json) -> String {
+        Difference { field: "labels".to_owned(), found, want }.to_string()
+    }
+
+    #[test]
+    fn of_two_long_values_only_the_parts_that_differ_are_told() {
+        let long = "x".repeat(200);
+        assert_eq!(
+            told(json!({ "a": long, "b": 1, "d": 4 }), json!({ "a": long, "b": 2, "c": 3 })),
+            r#"labels["b"] is 1, want 2; labels["c"] is gone, want 3; labels["d"] is 4, want none"#
+        );
+        assert_eq!(
+            told(json!([long, "theirs"]), json!([long, "ours"])),
+            "labels lacks ours; labels has theirs in excess"
+        );
+        assert_eq!(
+            told(json!({ "list": [{ "x": 1 }] }), json!({ "list": [{ "x": 2 }] })),
+            r#"labels["list"] lacks {"x":2}; labels["list"] has {"x":1} in excess"#
+        );
+    }
+
+    #[test]
+    fn a_difference_that_has_no_parts_is_told_whole() {
+        assert_eq!(told(json!(9), json!(3)), "labels is 9, want 3");
+        assert_eq!(told(json!([]), json!(["a"])), r#"labels is [], want ["a"]"#);
+        assert_eq!(told(json!(["b", "a"]), json!(["a", "b"])), r#"labels is ["b","a"], want ["a","b"]"#);
+    }
+
+    #[test]
+    fn many_parts_are_counted() {
+        let found = json!({ "a": 1, "b": 1, "c": 1, "d": 1, "e": 1 });
+        assert!(told(found, json!({})).ends_with(r#"labels["c"] is 1, want none; and 2 more"#));
+    }
 }
