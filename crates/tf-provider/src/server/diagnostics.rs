@@ -11,7 +11,7 @@ use value::AttributePath;
 
 /// Diagnostics about values of `block`.
 pub(super) fn in_block(diagnostics: Diagnostics, block: &Block) -> Vec<proto::Diagnostic> {
-    diagnostics.into_iter().map(|one| convert(&one, &paths::within(&one.path, block))).collect()
+    diagnostics.into_iter().map(|one| convert(&one, &paths::to_source(&one.path, block))).collect()
 }
 
 /// Diagnostics about nothing that has a schema: only their text is told.

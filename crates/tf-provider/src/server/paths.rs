@@ -36,6 +36,27 @@ pub(super) fn within(path: &AttributePath, block: &Block) -> AttributePath {
     said
 }
 
+/// The beginning of `path` that Terraform finds in a configuration. It looks for attributes in blocks, and for one
+/// element of an attribute, but never inside an attribute's value: of a longer path it would show the first line of
+/// the block.
+pub(super) fn to_source(path: &AttributePath, block: &Block) -> AttributePath {
+    let path = within(path, block);
+    let mut steps = path.steps().iter();
+    let mut block = Some(block);
+    let mut said = AttributePath::root();
+    while let Some(outer) = block
+        && let Some(Step::Attribute(name)) = steps.next()
+    {
+        said = said.attribute(name);
+        block = outer.blocks.iter().find(|one| one.name == *name).map(|one| &one.block);
+    }
+    match steps.next() {
+        Some(Step::Key(key)) => said.key(key),
+        Some(Step::Index(index)) => said.index(*index),
+        _ => said,
+    }
+}
+
 /// The path as it travels.
 pub(super) fn to_proto(path: &AttributePath) -> proto::AttributePath {
     let steps = path.steps().iter().map(|step| WireStep {
@@ -88,6 +109,7 @@ fn element<'a>(ty: &'a Type, step: &Step) -> Option<&'a Type> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::NestedBlock;
 
     fn attribute(name: &str, shape: Shape) -> Attribute {
         Attribute {
@@ -129,6 +151,31 @@ mod tests {
         ];
         for (path, said) in cases {
             assert_eq!(within(&path, &block).to_string(), said, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_diagnostic_points_at_what_terraform_finds_in_a_configuration() {
+        let leaf = || vec![attribute("min", Shape::Plain(Type::String))];
+        let timeouts = Block { attributes: leaf(), ..Block::default() };
+        let block = Block {
+            attributes: vec![
+                attribute("size", Shape::Nested(Nesting::Single, leaf())),
+                attribute("list", Shape::Nested(Nesting::List, leaf())),
+                attribute("tags", Shape::Plain(Type::map(Type::String))),
+            ],
+            blocks: vec![NestedBlock { name: "timeouts".into(), block: timeouts }],
+            ..Block::default()
+        };
+        let cases = [
+            (AttributePath::new("size"), "size"),
+            (AttributePath::new("size").attribute("min"), "size"),
+            (AttributePath::new("list").index(0).attribute("min"), "list[0]"),
+            (AttributePath::new("tags").key("a"), "tags[\"a\"]"),
+            (AttributePath::new("timeouts").attribute("min"), "timeouts.min"),
+        ];
+        for (path, said) in cases {
+            assert_eq!(to_source(&path, &block).to_string(), said, "{path}");
         }
     }
 }
