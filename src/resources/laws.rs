@@ -9,7 +9,7 @@ use converge::{
 use serde_json::{Value as Json, json};
 
 use super::{
-    GpuPool, InferenceService, ModelBucket,
+    GpuPool, InferenceService, ModelBucket, Queue,
     testing::{KINDS, cloud, expanded, owner},
 };
 use crate::composite::Composite;
@@ -88,6 +88,47 @@ fn full_service() -> Json {
     service["metrics"] = json!({ "pod_monitor": true });
     service["labels"] = json!({ "data": "public" });
     service
+}
+
+fn queue() -> Json {
+    let quota = json!({ "nvidia.com/gpu": { "nominal": "8" }, "cpu": { "nominal": "64" } });
+    json!({
+        "cluster": "ml-prod",
+        "name": "gpu",
+        "flavors": [{ "name": "on-demand", "node_labels": { "a": "b" }, "quota": quota }],
+        "namespaces": { "team-alpha": "gpu" },
+    })
+}
+
+fn full_queue() -> Json {
+    let mut queue = queue();
+    let quota = queue["flavors"][0]["quota"].clone();
+    queue["flavors"] = json!([
+        { "name": "spot", "taints": [{ "key": "spot", "effect": "NoSchedule" }], "quota": quota },
+        {
+            "name": "on-demand",
+            "node_labels": { "a": "b" },
+            "topology": { "name": "racks", "levels": ["rack", "kubernetes.io/hostname"] },
+            "quota": quota,
+        },
+    ]);
+    queue["cohort"] = json!("all");
+    queue["namespaces"] = json!({ "team-alpha": "other", "team-beta": "gpu" });
+    queue["priorities"] = json!({ "interactive": 1000 });
+    queue["labels"] = json!({ "data": "public" });
+    queue
+}
+
+#[tokio::test]
+async fn a_queue_obeys_the_laws() -> Result<(), String> {
+    made::<Queue>(&queue()).await?;
+    made::<Queue>(&full_queue()).await
+}
+
+#[tokio::test]
+async fn a_queue_that_grows_and_shrinks_obeys_the_laws() -> Result<(), String> {
+    changed::<Queue>(&queue(), &full_queue()).await?;
+    changed::<Queue>(&full_queue(), &queue()).await
 }
 
 #[tokio::test]
