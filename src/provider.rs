@@ -24,7 +24,7 @@ use crate::{
         kube::{self, Clusters},
     },
     functions,
-    resources::{GpuPool, InferenceService, ModelBucket},
+    resources::{GpuPool, InferenceService, ModelBucket, Queue},
     settings::Settings,
 };
 
@@ -111,6 +111,7 @@ impl tf_provider::Provider for Provider {
             resource::<GpuPool>(ground),
             resource::<InferenceService>(ground),
             resource::<ModelBucket>(ground),
+            resource::<Queue>(ground),
         ]
     }
 
