@@ -115,7 +115,9 @@ pub(super) fn complaints<C: Composite>(config: &Json) -> Vec<String> {
 
 /// The kinds that resources are made of.
 pub(super) const KINDS: &[KindFacts] = &[
+    aws::AccessPoint::FACTS,
     aws::AutoscalingTags::FACTS,
+    aws::BackupPolicy::FACTS,
     aws::Bucket::FACTS,
     aws::BucketEncryption::FACTS,
     aws::BucketLifecycle::FACTS,
@@ -123,15 +125,24 @@ pub(super) const KINDS: &[KindFacts] = &[
     aws::BucketPolicy::FACTS,
     aws::BucketPublicAccessBlock::FACTS,
     aws::BucketVersioning::FACTS,
+    aws::FileSystem::FACTS,
+    aws::FileSystemLifecycle::FACTS,
+    aws::FileSystemPolicy::FACTS,
     aws::IamRole::FACTS,
     aws::LaunchTemplate::FACTS,
+    aws::MountTargets::FACTS,
     aws::NodeGroup::FACTS,
+    aws::IamRolePolicy::FACTS,
     aws::PodIdentityAssociation::FACTS,
+    aws::SecurityGroup::FACTS,
+    aws::ServiceAccountRole::FACTS,
     <kube::Object<kube::ClusterQueue> as Component>::FACTS,
     <kube::Object<kube::Deployment> as Component>::FACTS,
     <kube::Object<kube::HorizontalPodAutoscaler> as Component>::FACTS,
     <kube::Object<kube::Ingress> as Component>::FACTS,
     <kube::Object<kube::LocalQueue> as Component>::FACTS,
+    <kube::Object<kube::PersistentVolume> as Component>::FACTS,
+    <kube::Object<kube::PersistentVolumeClaim> as Component>::FACTS,
     <kube::Object<kube::PodDisruptionBudget> as Component>::FACTS,
     <kube::Object<kube::PodMonitor> as Component>::FACTS,
     <kube::Object<kube::ResourceFlavor> as Component>::FACTS,
@@ -140,6 +151,15 @@ pub(super) const KINDS: &[KindFacts] = &[
     <kube::Object<kube::ServiceAccount> as Component>::FACTS,
     <kube::Object<kube::Topology> as Component>::FACTS,
     <kube::Object<kube::WorkloadPriorityClass> as Component>::FACTS,
+    <kube::Object<kube::ExternalSecret> as Component>::FACTS,
+    <kube::Object<kube::LimitRange> as Component>::FACTS,
+    <kube::Object<kube::Namespace> as Component>::FACTS,
+    <kube::Object<kube::NetworkPolicy> as Component>::FACTS,
+    <kube::Object<kube::ResourceQuota> as Component>::FACTS,
+    <kube::Object<kube::RoleBinding> as Component>::FACTS,
+    <kube::Object<kube::ValidatingAdmissionPolicy> as Component>::FACTS,
+    <kube::Object<kube::ValidatingAdmissionPolicyBinding> as Component>::FACTS,
+    kube::NetworkEnforcement::FACTS,
     kube::TokenSecret::FACTS,
 ];
 
@@ -151,11 +171,18 @@ pub(super) fn cloud() -> FakeCloud {
         .with_outputs(aws::IamRole::FACTS.kind, move |role| {
             object(json!({ "arn": format!("arn:aws:iam::123456789012:role/{}", text(role, "name")) }))
         })
+        .with_outputs(aws::ServiceAccountRole::FACTS.kind, move |role| {
+            object(json!({ "arn": format!("arn:aws:iam::123456789012:role/{}", text(role, "name")) }))
+        })
+        // By this the cloud knows what goes with the namespace.
+        .with_outputs(<kube::Object<kube::Namespace> as Component>::FACTS.kind, move |namespace| {
+            object(json!({ "namespace": text(namespace, "name") }))
+        })
         .with_outputs(aws::LaunchTemplate::FACTS.kind, |template| {
             // Another content is another version.
             let content: Document =
                 template.iter().filter(|(name, _)| *name != "tags").map(|(k, v)| (k.clone(), v.clone())).collect();
-            object(json!({ "version": format!("{:x}", Sha256::digest(Json::Object(content).to_string())) }))
+            object(json!({ "version": format!("{:?}", Sha256::digest(Json::Object(content).to_string()).as_slice()) }))
         })
         .with_outputs(aws::NodeGroup::FACTS.kind, move |group| {
             // The laws do not tell one slot from the other, by this suffix.
@@ -172,6 +199,13 @@ pub(super) fn cloud() -> FakeCloud {
         .with_outputs(aws::Bucket::FACTS.kind, move |bucket| {
             let domain_name = format!("{}.s3.us-east-1.amazonaws.com", text(bucket, "name"));
             object(json!({ "region": "us-east-1", "domain_name": domain_name }))
+        })
+        .with_outputs(aws::FileSystem::FACTS.kind, move |system| {
+            let id = format!("fs-{}", text(system, "creation_token"));
+            object(json!({ "id": id, "dns_name": format!("{id}.efs.us-east-1.amazonaws.com") }))
+        })
+        .with_outputs(aws::MountTargets::FACTS.kind, |targets| {
+            object(json!({ "zones": { "us-east-1a": { "subnet_id": targets.get("subnet_ids").and_then(|ids| ids.get(0)) } } }))
         })
         .with_outputs(<kube::Object<kube::Deployment> as Component>::FACTS.kind, |deployment| {
             let replicas = deployment.get("manifest").and_then(|manifest| manifest.pointer("/spec/replicas"));

@@ -22,6 +22,8 @@ use super::{
 };
 use crate::components::kube::FIELD_MANAGER;
 
+const REPLICAS: &str = ".spec.replicas";
+
 /// What is wanted of one object, in the words of the version spoken.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wish<'a> {
@@ -86,6 +88,18 @@ impl Wish<'_> {
         self.clear(Some(live), gone).await.map(drop)
     }
 
+    /// Keeps the live number of replicas when we give the field up: the server would put its default, one, in the
+    /// place of a field that nobody holds, before an autoscaler could say otherwise.
+    pub(super) async fn hand_over_replicas(&self, live: i64) -> Result<(), Fault> {
+        let mut kept = json!({ "apiVersion": self.object.get("apiVersion"), "kind": self.object.get("kind") });
+        kept["metadata"] = json!({ "name": self.address.name, "namespace": self.address.namespace });
+        kept["spec"] = json!({ "replicas": live });
+        let path = format!("{}?fieldManager={FIELD_MANAGER}-replicas&force=true", self.address.path());
+        let request = Request::new(Method::PATCH, path).with(APPLY, kept);
+        let reply = self.client.ask(&self.deed(), &request).await?;
+        self.done(reply).await.map(drop)
+    }
+
     /// One apply; a refusal is an answer.
     pub(super) async fn send(&self, way: Way) -> Result<Reply, Fault> {
         let mut path = format!("{}?fieldManager={FIELD_MANAGER}", self.address.path());
@@ -123,6 +137,8 @@ impl Wish<'_> {
             .iter()
             .filter(|conflict| match claim {
                 Claim::Nothing => true,
+                // A number that was an autoscaler's, or handed over to one, and is the user's again.
+                Claim::Applied(_) if conflict.field == REPLICAS => false,
                 Claim::Applied(applied) => !holds(applied, &conflict.field),
                 Claim::All => false,
             })
@@ -285,6 +301,16 @@ mod tests {
         outcome.unwrap();
         let path = "GET /api/v1/namespaces/a/services/x".to_owned();
         assert_eq!(lines, [APPLY_LINE.to_owned(), path, APPLY_LINE.to_owned(), format!("{APPLY_LINE}&force=true")]);
+    }
+
+    #[tokio::test]
+    async fn replicas_that_are_given_up_stay_as_they_are() {
+        let server = Server::start(|_| (200, wanted())).await;
+        let client = ClusterClient::of(&server.url, None).await;
+        let address = Address { of: Type::of::<Service>(), version: "v1", namespace: Some("a"), name: "x" };
+        Wish { client: &client, address, object: &wanted() }.hand_over_replicas(5).await.unwrap();
+        let lines: Vec<_> = server.asked().into_iter().map(|asked| asked.line).collect();
+        assert_eq!(lines, [format!("{APPLY_LINE}-replicas&force=true")]);
     }
 
     #[tokio::test]

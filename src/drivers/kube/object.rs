@@ -101,9 +101,11 @@ impl<K: Kind> Driver<Object<K>> for KubeDriver<K> {
             Some(applied) => Claim::Applied(applied),
             None => Claim::Nothing,
         };
-        Wish { client: &place.client, address: place.address, object: &object }
-            .update(claim, &gone(&changes.removed_keys))
-            .await
+        let wish = Wish { client: &place.client, address: place.address, object: &object };
+        if let (Some(live), true) = (changes.found.outputs.replicas, gives_up_replicas(spec, changes)) {
+            wish.hand_over_replicas(live).await?;
+        }
+        wish.update(claim, &gone(&changes.removed_keys)).await
     }
 
     async fn delete(&self, _cx: &Cx, spec: &Object<K>, found: &Observed<Object<K>>) -> Result<(), Fault> {
@@ -189,6 +191,11 @@ fn outputs(address: &Address<'_>, live: &Json, pod_reasons: &[String]) -> Object
         status,
         replicas: live.pointer("/spec/replicas").and_then(Json::as_i64),
     }
+}
+
+fn gives_up_replicas<K: Kind>(spec: &Object<K>, changes: &Changes<'_, Object<K>>) -> bool {
+    let has_replicas = |object: &Object<K>| object.manifest.pointer("/spec/replicas").is_some();
+    changes.applied.as_ref().is_some_and(has_replicas) && !has_replicas(spec)
 }
 
 /// The keys of labels and annotations that were ours and are to go.

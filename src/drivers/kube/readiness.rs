@@ -134,6 +134,8 @@ fn claim(live: &Json) -> Readiness {
 fn volume(live: &Json) -> Readiness {
     match live.pointer("/status/phase").and_then(Json::as_str) {
         Some("Failed") => Readiness::Broken(format!("Failed: {}", text(live.get("status").unwrap_or(live), "message"))),
+        // Bound for ever to a claim that was deleted; its data is where it was.
+        Some("Released") => Readiness::Broken("Released: the claim it was bound to was deleted".to_owned()),
         None | Some("Pending") => Readiness::Waiting("Pending".to_owned()),
         Some(_) => Readiness::Ready,
     }
