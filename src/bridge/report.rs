@@ -7,11 +7,25 @@ use value::AttributePath;
 /// The failures of a run, each a diagnostic.
 pub(super) fn diagnostics(noun: &str, owner: &Owner, failures: &[Failure]) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
-    diagnostics.extend(failures.iter().map(|failure| diagnostic(noun, owner, failure)));
+    for (at, failure) in failures.iter().enumerate() {
+        let (before, after) = (&failures[..at], &failures[at + 1..]);
+        if before.iter().any(|other| is_one_cause(failure, other)) {
+            continue;
+        }
+        let others = after.iter().filter(|other| is_one_cause(failure, other)).map(|other| other.noun).collect();
+        diagnostics.push(diagnostic(noun, owner, failure, others));
+    }
     diagnostics
 }
 
-fn diagnostic(noun: &str, owner: &Owner, failure: &Failure) -> Diagnostic {
+/// What keeps every call from being made is told once, not for each object.
+fn is_one_cause(failure: &Failure, other: &Failure) -> bool {
+    let class = failure.fault.class;
+    let is_common = matches!(class, FaultClass::Unreachable | FaultClass::Unauthenticated | FaultClass::Cancelled);
+    is_common && class == other.fault.class && failure.during == other.during
+}
+
+fn diagnostic(noun: &str, owner: &Owner, failure: &Failure, others: Vec<&str>) -> Diagnostic {
     use converge::During;
     let verb = match failure.during {
         During::Observe => "read",
@@ -23,19 +37,20 @@ fn diagnostic(noun: &str, owner: &Owner, failure: &Failure) -> Diagnostic {
     let id = owner.0.split_once('/').map_or(owner.0.as_str(), |(_, id)| id);
     let path = failure.origin.clone().unwrap_or_default();
     let summary = format!("Cannot {verb} the {} of {noun} {id:?}", failure.noun);
-    told(&path, summary, &failure.fault, Some(&failure.key))
+    told(&path, summary, &failure.fault, Some(&failure.key), &others)
 }
 
 /// A fault of a call that is no component's.
 pub(crate) fn fault_diagnostic(path: &AttributePath, summary: String, fault: &Fault) -> Diagnostic {
-    told(path, summary, fault, None)
+    told(path, summary, fault, None, &[])
 }
 
-fn told(path: &AttributePath, summary: String, fault: &Fault, component: Option<&str>) -> Diagnostic {
+fn told(path: &AttributePath, summary: String, fault: &Fault, component: Option<&str>, others: &[&str]) -> Diagnostic {
     let mut lines = vec![fault.to_string()];
     lines.extend(fault.request_id.as_ref().map(|id| format!("Request id: {id}")));
     lines.extend((!fault.object.is_empty()).then(|| format!("Object: {}", fault.object)));
     lines.extend(component.map(|key| format!("Component: {key}")));
+    lines.extend((!others.is_empty()).then(|| format!("The same holds for: {}", others.join(", "))));
     let advice = fault.advice.clone().unwrap_or_else(|| advice(fault.class, &fault.action));
     Diagnostic::error(path, summary, lines.join("\n")).advise(&advice)
 }
@@ -92,8 +107,25 @@ mod tests {
     #[test]
     fn every_class_of_fault_has_advice_that_is_a_sentence() {
         let classes = [
-            Throttled, Unavailable, MaybeSent, NotYetConsistent, Unreachable, NotFound, AlreadyExists, Foreign, Busy,
-            HoldsData, Denied, Unauthenticated, Invalid, Quota, Capacity, Broken, TimedOut, Cancelled, Bug,
+            Throttled,
+            Unavailable,
+            MaybeSent,
+            NotYetConsistent,
+            Unreachable,
+            NotFound,
+            AlreadyExists,
+            Foreign,
+            Busy,
+            HoldsData,
+            Denied,
+            Unauthenticated,
+            Invalid,
+            Quota,
+            Capacity,
+            Broken,
+            TimedOut,
+            Cancelled,
+            Bug,
         ];
         let table: Vec<String> =
             classes.iter().map(|class| format!("{class:?}: {}", advice(*class, "eks:CreateNodegroup"))).collect();
@@ -101,5 +133,21 @@ mod tests {
             assert!(line.ends_with('.'), "{line}");
         }
         insta::assert_snapshot!(table.join("\n"));
+    }
+
+    #[test]
+    fn what_keeps_every_call_from_being_made_is_told_once() {
+        let failure = |noun: &'static str, class| Failure {
+            key: noun.to_owned(),
+            noun,
+            during: converge::During::Observe,
+            fault: Fault::new(class, noun, "no answer"),
+            origin: None,
+        };
+        let owner = Owner("mlplat_model_bucket/acme".to_owned());
+        let failures = [failure("bucket", Unreachable), failure("policy", Denied), failure("versioning", Unreachable)];
+        let told: Vec<_> = diagnostics("model bucket", &owner, &failures).into_iter().collect();
+        assert_eq!(told.len(), 2);
+        assert!(told[0].detail.contains("The same holds for: versioning"), "{}", told[0].detail);
     }
 }

@@ -4,6 +4,8 @@
 //! **Invariant:** nothing is read or dialled before the first call; a configuration with unknown values never gets
 //! that far.
 
+pub(super) mod address;
+
 use std::{collections::BTreeMap, sync::OnceLock, time::Duration};
 
 use aws_config::{
@@ -23,6 +25,8 @@ use aws_smithy_runtime_api::client::http::SharedHttpClient;
 use converge::{Fault, FaultClass};
 use tokio::sync::OnceCell;
 
+use self::address::telling_addresses;
+
 /// What the provider block says about AWS. Left out: the SDK's own sources, which are the environment, the profile
 /// and the machine's role.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,7 +37,7 @@ pub struct AwsConfig {
     pub profile: Option<String>,
     /// A role to assume with the credentials found.
     pub assume_role: Option<AssumeRole>,
-    /// Endpoint by service (`s3`, `iam`, `ec2`, `eks`, `autoscaling`, `sts`); `all` for those not named.
+    /// Endpoint by service (`s3`, `iam`, `ec2`, `efs`, `eks`, `autoscaling`, `sts`); `all` for those not named.
     pub endpoints: BTreeMap<String, String>,
     /// Whether bucket names stand in the path of a URL instead of the host name. An endpoint that is an IP address
     /// has it so anyway.
@@ -71,6 +75,7 @@ struct Loaded {
     region: String,
     autoscaling: OnceLock<aws_sdk_autoscaling::Client>,
     ec2: OnceLock<aws_sdk_ec2::Client>,
+    efs: OnceLock<aws_sdk_efs::Client>,
     eks: OnceLock<aws_sdk_eks::Client>,
     iam: OnceLock<aws_sdk_iam::Client>,
     s3: OnceLock<aws_sdk_s3::Client>,
@@ -114,6 +119,7 @@ impl Aws {
 
     client!(autoscaling, aws_sdk_autoscaling, "Amazon EC2 Auto Scaling");
     client!(ec2, aws_sdk_ec2, "Amazon EC2");
+    client!(efs, aws_sdk_efs, "Amazon EFS");
     client!(eks, aws_sdk_eks, "Amazon EKS");
     client!(iam, aws_sdk_iam, "IAM");
     client!(sts, aws_sdk_sts, "STS");
@@ -166,6 +172,7 @@ async fn load(config: &AwsConfig, credentials: Option<SharedCredentialsProvider>
         region,
         autoscaling: OnceLock::new(),
         ec2: OnceLock::new(),
+        efs: OnceLock::new(),
         eks: OnceLock::new(),
         iam: OnceLock::new(),
         s3: OnceLock::new(),
@@ -175,7 +182,7 @@ async fn load(config: &AwsConfig, credentials: Option<SharedCredentialsProvider>
 
 fn loader(config: &AwsConfig) -> ConfigLoader {
     let mut loader = aws_config::defaults(BehaviorVersion::v2026_01_12())
-        .http_client(http_client())
+        .http_client(telling_addresses(http_client()))
         .retry_config(RetryConfig::standard().with_max_attempts(config.max_retries.unwrap_or(0).saturating_add(1)))
         .timeout_config(TimeoutConfig::builder().connect_timeout(CONNECT_TIMEOUT).read_timeout(READ_TIMEOUT).build());
     if let Ok(name) = AppName::new(APP_NAME) {
@@ -226,7 +233,7 @@ fn http_client() -> SharedHttpClient {
 
 fn no_region() -> Fault {
     Fault::new(FaultClass::Invalid, "AWS configuration", "no AWS region is set")
-        .advise("Set `region` in the provider's `aws` block, the variable AWS_REGION, or the region of the profile.")
+        .advise("Set `region` in the provider block, the variable AWS_REGION, or the region of the profile.")
 }
 
 #[cfg(test)]

@@ -12,7 +12,10 @@ use aws_smithy_types::error::{metadata::ProvideErrorMetadata, operation::BuildEr
 use converge::{Fault, FaultClass};
 use futures::future::BoxFuture;
 
-use super::codes::{self, Meaning};
+use super::{
+    clients::address::Unanswered,
+    codes::{self, Meaning},
+};
 
 /// Waits for a call that was sent, and says what failed: `action` as IAM names it, such as `eks:CreateNodegroup`,
 /// and `object` in words.
@@ -134,7 +137,7 @@ fn fault(action: &'static str, object: &str, failed: Failed) -> Fault {
     }
 }
 
-const NO_CREDENTIALS: &str = "Give credentials: `profile` or `assume_role` in the provider's `aws` block, the variables \
+const NO_CREDENTIALS: &str = "Give credentials: `profile` or `assume_role` in the provider block, the variables \
                               AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a role of this machine. \
                               `aws sts get-caller-identity` shows what the AWS CLI finds.";
 
@@ -168,7 +171,10 @@ fn message(failed: &Failed) -> String {
             format!("the answer has HTTP status {status} and no error code ({reason})")
         }
         (None, Stage::Answered, _) => "AWS gives no reason".to_owned(),
-        (None, ..) => chain(failed.source.as_ref()),
+        (None, ..) => match find::<Unanswered>(failed.source.as_ref()) {
+            Some(unanswered) => chain(unanswered),
+            None => chain(failed.source.as_ref()),
+        },
     }
 }
 
