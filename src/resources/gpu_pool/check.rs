@@ -7,6 +7,7 @@ use super::{
     GpuPool,
     attributes::{Capacity, CapacityType, Disk, Scaler, Size},
     check_hardware, check_nodes,
+    explain::counted,
 };
 use crate::{
     catalog::ImageFamily,
@@ -98,9 +99,9 @@ fn check_size(size: &Size, pool: &GpuPool, complaints: &mut Diagnostics) {
             &pool.scaler,
             "Nothing moves the size of the pool",
             format!(
-                "With `scaler = \"none\"` the pool stays at {} nodes, whatever `size.max` allows.\n\n\
+                "With `scaler = \"none\"` the pool stays at {}, whatever `size.max` allows.\n\n\
                  Choose \"cluster_autoscaler\", or give `size.min` the number of nodes wanted.",
-                initial.unwrap_or(min)
+                counted(initial.unwrap_or(min).into())
             ),
         );
     }

@@ -1,5 +1,7 @@
 //! What a plan does to the nodes of a pool, told before it is done.
 
+use std::collections::BTreeSet;
+
 use converge::{Action, Ledger, Plan};
 use serde_json::Value as Json;
 use tf_provider::{Diagnostic, Diagnostics};
@@ -8,6 +10,7 @@ use value::AttributePath;
 use super::GpuPool;
 
 const NODE_GROUP: &str = "node_group";
+const LAUNCH_TEMPLATE: &str = "launch_template";
 
 pub(super) fn explain(pool: &GpuPool, plan: &Plan, ledger: &Ledger, complaints: &mut Diagnostics) {
     let Some(step) = plan.steps.get(NODE_GROUP) else { return };
@@ -16,18 +19,19 @@ pub(super) fn explain(pool: &GpuPool, plan: &Plan, ledger: &Ledger, complaints: 
     if !plan.replacements.is_empty() || nodes == 0 {
         return;
     }
-    let changes = changes(plan, ledger, &step.fields);
+    let why = why(plan, ledger, &step.fields);
     let name = pool.name.get().map_or("", String::as_str);
     let path = changed_attribute(plan, &step.fields);
-    let rolls_within = ["launch_template_version", "release_version"].iter().any(|field| step.fields.contains(*field));
+    let rolls_within = step.fields.contains("release_version")
+        || (step.fields.contains("launch_template_version") && has_new_version(plan));
     let told = match step.action {
         Action::Roll => Diagnostic::warning(
             &path,
             format!("Rolling replacement of {}", counted(nodes)),
             format!(
-                "The node group of pool {name:?} cannot be changed in this: {changes}. A second group is made with as \
-                 many nodes; when they are ready, the nodes of the first one are drained and deleted. For that time \
-                 both are paid for, and quotas have to allow both."
+                "The node group of pool {name:?} {why}. A second group is made with as many nodes; when they are \
+                 ready, the nodes of the first one are drained and deleted. For that time both are paid for, and \
+                 quotas have to allow both."
             ),
         )
         .advise("Apply when the workloads can be moved; a PodDisruptionBudget keeps enough of them running."),
@@ -45,34 +49,45 @@ pub(super) fn explain(pool: &GpuPool, plan: &Plan, ledger: &Ledger, complaints: 
     complaints.push(told);
 }
 
+// The tags of a template are its own: another version is made of what goes into instances.
+fn has_new_version(plan: &Plan) -> bool {
+    plan.steps.get(LAUNCH_TEMPLATE).is_none_or(|step| step.fields.iter().any(|field| !field.starts_with("tags")))
+}
+
 fn live_nodes(ledger: &Ledger) -> u64 {
     let outputs = ledger.entries.get(NODE_GROUP).map(|entry| &entry.outputs);
     outputs.and_then(|outputs| outputs.get("live_size")).and_then(Json::as_u64).unwrap_or_default()
 }
 
-fn counted(nodes: u64) -> String {
+/// "1 node", "3 nodes".
+pub(super) fn counted(nodes: u64) -> String {
     if nodes == 1 { "1 node".to_owned() } else { format!("{nodes} nodes") }
 }
 
-// `instance_types: ["g5.xlarge"] -> ["g6.xlarge"]`
-fn changes(plan: &Plan, ledger: &Ledger, fields: &std::collections::BTreeSet<String>) -> String {
+// `cannot be changed in this: `instance_types` ["g5.xlarge"] -> ["g6.xlarge"]`
+fn why(plan: &Plan, ledger: &Ledger, fields: &BTreeSet<String>) -> String {
     let wanted = plan.graph.nodes().get(NODE_GROUP).map(converge::Node::document).unwrap_or_default();
     let applied = ledger.entries.get(NODE_GROUP).map(|entry| entry.document.clone()).unwrap_or_default();
     let fixed = plan.graph.nodes().get(NODE_GROUP).map_or(&[][..], |node| node.facts.fixed);
-    let show = |value: Option<&Json>| match value {
-        Some(value) if value::is_pending(value) => "(known after apply)".to_owned(),
-        Some(value) => value.to_string(),
-        None => "none".to_owned(),
-    };
-    let told: Vec<_> = fields
-        .iter()
-        .filter(|field| fixed.contains(&field.as_str()))
-        .map(|field| format!("`{field}` {} -> {}", show(applied.get(field)), show(wanted.get(field))))
-        .collect();
-    if told.is_empty() { "it is broken".to_owned() } else { told.join(", ") }
+    let changed: Vec<_> = fields.iter().filter(|field| fixed.contains(&field.as_str())).collect();
+    if changed.is_empty() {
+        return "is broken".to_owned();
+    }
+    let is_pending = |field: &str| wanted.get(field).is_some_and(value::is_pending);
+    if changed.iter().all(|field| is_pending(field)) {
+        let names = changed.iter().map(|field| format!("`{field}`")).collect::<Vec<_>>().join(", ");
+        return format!("has to be replaced if {names} comes out different, which is known after apply");
+    }
+    let show = |value: Option<&Json>| value.map_or_else(|| "none".to_owned(), Json::to_string);
+    let told = changed.into_iter().map(|field| {
+        let wanted =
+            if is_pending(field) { "(known after apply)".to_owned() } else { show(wanted.get(field.as_str())) };
+        format!("`{field}` {} -> {wanted}", show(applied.get(field.as_str())))
+    });
+    format!("cannot be changed in this: {}", told.collect::<Vec<_>>().join(", "))
 }
 
-fn changed_attribute(plan: &Plan, fields: &std::collections::BTreeSet<String>) -> AttributePath {
+fn changed_attribute(plan: &Plan, fields: &BTreeSet<String>) -> AttributePath {
     let node = plan.graph.nodes().get(NODE_GROUP);
     node.and_then(|node| fields.iter().find_map(|field| node.origin(field).cloned())).unwrap_or_default()
 }
