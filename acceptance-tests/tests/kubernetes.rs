@@ -195,6 +195,11 @@ fn custom_resources_are_served_once_they_are_installed() -> Result<()> {
 
 #[test]
 fn a_job_beyond_the_quota_waits_for_kueue() -> Result<()> {
+    // Minutes to build: only where it was asked for.
+    if std::env::var_os("MLPLAT_KUEUE").is_none() {
+        eprintln!("skipped: Kueue's controller is only built with MLPLAT_KUEUE set");
+        return Ok(());
+    }
     let cluster = ControlPlane::shared()?;
     cluster.start_kueue()?;
     cluster.namespace("jobs")?;
