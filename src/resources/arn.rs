@@ -36,6 +36,18 @@ pub(super) fn is_kms_key(arn: &str) -> bool {
     })
 }
 
+/// Whether the text is the ARN of an OIDC provider.
+pub(super) fn is_oidc_provider(arn: &str) -> bool {
+    resource(arn, "iam").and_then(|resource| resource.strip_prefix("oidc-provider/")).is_some_and(|url| !url.is_empty())
+}
+
+/// Whether the text is the ARN of a bucket, without keys.
+pub(super) fn is_bucket(arn: &str) -> bool {
+    let name = arn.strip_prefix("arn:aws").and_then(|rest| rest.split_once(":s3:::")).map(|(_, name)| name);
+    let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-._".contains(c);
+    name.is_some_and(|name| !name.is_empty() && name.chars().all(is_allowed))
+}
+
 // The resource part of an ARN of an account's object of that service.
 fn resource<'a>(arn: &'a str, service: &str) -> Option<&'a str> {
     let mut parts = arn.splitn(6, ':');
@@ -101,5 +113,14 @@ mod tests {
         assert!(is_kms_key("arn:aws:kms:us-east-1:123456789012:alias/models"));
         assert!(!is_kms_key("0a1b"));
         assert!(!is_kms_key("arn:aws:kms:us-east-1:123456789012:key/"));
+    }
+    #[test]
+    fn a_bucket_is_named_without_keys_and_a_provider_with_its_issuer() {
+        assert!(is_bucket("arn:aws:s3:::acme-models") && is_bucket("arn:aws-us-gov:s3:::acme.models"));
+        for other in ["acme", "arn:aws:s3:::", "arn:aws:s3:::acme/*", "arn:aws:s3:us-east-1:1:accesspoint/a", "arn:aws:s3:::*"] {
+            assert!(!is_bucket(other), "{other}");
+        }
+        assert!(is_oidc_provider("arn:aws:iam::123456789012:oidc-provider/oidc.eks.us-east-1.amazonaws.com/id/0A"));
+        assert!(!is_oidc_provider("arn:aws:iam::123456789012:role/oidc"));
     }
 }

@@ -9,7 +9,7 @@ use converge::{
 use serde_json::{Value as Json, json};
 
 use super::{
-    GpuPool, InferenceService, ModelBucket, Queue,
+    GpuPool, InferenceService, ModelBucket, Queue, Tenant,
     testing::{KINDS, cloud, expanded, owner},
 };
 use crate::composite::Composite;
@@ -181,4 +181,43 @@ async fn an_inference_service_that_gets_another_autoscaler_obeys_the_laws() -> R
     let mut other = full_service();
     other["scaling"]["via"] = json!("keda");
     changed::<InferenceService>(&full_service(), &other).await
+}
+
+fn tenant() -> Json {
+    json!({ "cluster": "ml-prod", "name": "team-alpha", "network": { "isolation": "none" } })
+}
+
+fn full_tenant() -> Json {
+    let mut tenant = tenant();
+    tenant["quota"] = json!({ "gpus": 8, "cpu": "64" });
+    tenant["trusted_registries"] = json!(["ghcr.io/acme/"]);
+    tenant["data_access"] = json!([{ "bucket_arn": "arn:aws:s3:::acme", "prefix": "models/" }]);
+    tenant["members"] = json!([{ "group": "team-alpha", "role": "edit" }]);
+    tenant
+}
+
+#[tokio::test]
+async fn a_tenant_obeys_the_laws() -> Result<(), String> {
+    made::<Tenant>(&full_tenant()).await
+}
+
+#[tokio::test]
+async fn a_tenant_that_is_isolated_and_no_longer_obeys_the_laws() -> Result<(), String> {
+    let mut isolated = tenant();
+    isolated["network"] = json!({ "isolation": "strict", "ingress_from_namespaces": ["ingress-nginx"] });
+    isolated["external_secrets"] = json!([{ "name": "hf", "store": "aws", "key": "prod/hf" }]);
+    changed::<Tenant>(&tenant(), &isolated).await?;
+    changed::<Tenant>(&isolated, &tenant()).await
+}
+
+#[tokio::test]
+async fn a_tenant_that_changes_its_method_of_access_obeys_the_laws() -> Result<(), String> {
+    let access = |method: &str| {
+        let mut tenant = tenant();
+        tenant["data_access"] = full_tenant()["data_access"].clone();
+        tenant["access_method"] = json!(method);
+        tenant
+    };
+    changed::<Tenant>(&access("pod_identity"), &access("irsa")).await?;
+    changed::<Tenant>(&access("irsa"), &access("pod_identity")).await
 }

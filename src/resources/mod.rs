@@ -6,6 +6,7 @@ pub mod gpu_pool;
 pub mod inference_service;
 pub mod model_bucket;
 pub mod queue;
+pub mod tenant;
 
 mod arn;
 mod kubernetes;
@@ -24,6 +25,7 @@ pub use inference_service::InferenceService;
 pub use kubernetes::Adopt;
 pub use model_bucket::ModelBucket;
 pub use queue::Queue;
+pub use tenant::Tenant;
 
 /// Fills in a nested object. One that was left out becomes one whose attributes are left out, each at its place.
 fn fill_in<T: Attributes>(nested: &mut Value<T>, edit: impl FnOnce(&mut T)) {

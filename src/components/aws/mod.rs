@@ -3,20 +3,26 @@
 mod autoscaling_tags;
 mod eks_node_group;
 mod iam_role;
+mod iam_role_policy;
 mod launch_template;
 mod pod_identity;
 pub mod policy;
 mod s3;
+mod service_account_role;
 
 pub use autoscaling_tags::{AutoscalingTags, AutoscalingTagsDraft};
 pub use eks_node_group::{NodeGroup, NodeGroupDraft, NodeGroupOutputs, Taint};
 pub use iam_role::{IamRole, IamRoleDraft, IamRoleOutputs};
+pub use iam_role_policy::{IamRolePolicy, IamRolePolicyDraft};
 pub use launch_template::{LaunchTemplate, LaunchTemplateDraft, LaunchTemplateOutputs};
 pub use pod_identity::{PodIdentityAssociation, PodIdentityAssociationDraft, PodIdentityAssociationOutputs};
 pub use s3::{
     Bucket, BucketDraft, BucketEncryption, BucketEncryptionDraft, BucketLifecycle, BucketLifecycleDraft,
     BucketOutputs, BucketOwnershipControls, BucketOwnershipControlsDraft, BucketPolicy, BucketPolicyDraft,
     BucketPublicAccessBlock, BucketPublicAccessBlockDraft, BucketVersioning, BucketVersioningDraft, LifecycleRule,
+};
+pub use service_account_role::{
+    IRSA, POD_IDENTITY, ServiceAccountRole, ServiceAccountRoleDraft, ServiceAccountRoleOutputs, Trust,
 };
 
 /// Tags by key.

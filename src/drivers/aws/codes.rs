@@ -45,11 +45,15 @@ const BY_ACTION: &[(&str, &str, FaultClass)] = &[
     // "not yet" only shortly after the role or the launch template was written.
     ("eks:CreateNodegroup", "InvalidParameterException", NotYetConsistent),
     ("eks:UpdateNodegroupVersion", "InvalidParameterException", NotYetConsistent),
+    ("eks:CreatePodIdentityAssociation", "ResourceInUseException", AlreadyExists),
+    ("eks:CreatePodIdentityAssociation", "InvalidParameterException", NotYetConsistent),
+    ("eks:UpdatePodIdentityAssociation", "InvalidParameterException", NotYetConsistent),
     // A scaling group that EKS has just made.
     ("autoscaling:CreateOrUpdateTags", "ValidationError", NotYetConsistent),
     // A new bucket is not known everywhere at once.
     ("s3:Put", "NoSuchBucket", NotYetConsistent),
     ("iam:AttachRolePolicy", "NoSuchEntity", NotYetConsistent),
+    ("iam:PutRolePolicy", "NoSuchEntity", NotYetConsistent),
     ("ec2:CreateLaunchTemplateVersion", "InvalidLaunchTemplateId.NotFound", NotYetConsistent),
     ("ec2:ModifyLaunchTemplate", "InvalidLaunchTemplateId.VersionNotFound", NotYetConsistent),
 ];

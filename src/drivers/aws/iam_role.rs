@@ -127,7 +127,7 @@ impl IamRoleDriver {
 
 fn observed(spec: &IamRole, role: Role, managed_policy_arns: BTreeSet<String>) -> Observed<IamRole> {
     let (tags, ownership) = parted(role.tags.unwrap_or_default().into_iter().map(|tag| (tag.key, tag.value)));
-    let trust = trust_policy(role.assume_role_policy_document.as_deref().unwrap_or_default());
+    let trust = policy_json(role.assume_role_policy_document.as_deref().unwrap_or_default());
     Observed {
         spec: IamRole {
             name: spec.name.clone(),
@@ -143,7 +143,7 @@ fn observed(spec: &IamRole, role: Role, managed_policy_arns: BTreeSet<String>) -
 }
 
 /// IAM answers with the JSON percent-encoded.
-fn trust_policy(text: &str) -> Json {
+pub(super) fn policy_json(text: &str) -> Json {
     let decoded = percent_decoded(text);
     serde_json::from_str(&decoded).unwrap_or(Json::String(decoded))
 }
@@ -232,11 +232,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_trust_policy_is_decoded() {
+    fn a_policy_is_decoded() {
         let encoded = "%7B%22Version%22%3A%222012-10-17%22%2C%22Statement%22%3A%5B%5D%7D";
-        assert_eq!(trust_policy(encoded), json!({"Version": "2012-10-17", "Statement": []}));
-        assert_eq!(trust_policy("{\"Statement\":[]}"), json!({"Statement": []}));
-        assert_eq!(trust_policy("100%"), json!("100%"));
+        assert_eq!(policy_json(encoded), json!({"Version": "2012-10-17", "Statement": []}));
+        assert_eq!(policy_json("{\"Statement\":[]}"), json!({"Statement": []}));
+        assert_eq!(policy_json("100%"), json!("100%"));
     }
 
     #[test]

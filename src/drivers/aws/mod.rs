@@ -9,8 +9,11 @@ mod codes;
 mod eks_node_group;
 mod fault;
 mod iam_role;
+mod iam_role_policy;
 mod launch_template;
+mod pod_identity;
 mod s3;
+mod service_account_role;
 mod tags;
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -29,7 +32,9 @@ pub fn register(drivers: &mut Drivers, aws: &Arc<Aws>) {
     drivers.register(autoscaling_tags::AutoscalingTagsDriver::new(aws()));
     drivers.register(eks_node_group::NodeGroupDriver(aws()));
     drivers.register(iam_role::IamRoleDriver(aws()));
+    drivers.register(iam_role_policy::IamRolePolicyDriver(aws()));
     drivers.register(launch_template::LaunchTemplateDriver::new(aws()));
+    drivers.register(pod_identity::PodIdentityDriver(aws()));
     drivers.register(s3::BucketDriver(aws()));
     drivers.register(s3::EncryptionDriver(aws()));
     drivers.register(s3::LifecycleDriver(aws()));
@@ -37,6 +42,7 @@ pub fn register(drivers: &mut Drivers, aws: &Arc<Aws>) {
     drivers.register(s3::PolicyDriver(aws()));
     drivers.register(s3::PublicAccessBlockDriver(aws()));
     drivers.register(s3::VersioningDriver(aws()));
+    drivers.register(service_account_role::ServiceAccountRoleDriver::new(aws()));
 }
 
 /// The IAM actions that each kind of component needs, for documents.
@@ -52,11 +58,13 @@ mod tests {
 
     use super::*;
 
-    const SOURCES: [&str; 13] = [
+    const SOURCES: [&str; 15] = [
         include_str!("autoscaling_tags.rs"),
         include_str!("eks_node_group/mod.rs"),
         include_str!("iam_role.rs"),
+        include_str!("iam_role_policy.rs"),
         include_str!("launch_template.rs"),
+        include_str!("pod_identity.rs"),
         include_str!("cluster.rs"),
         include_str!("s3/bucket.rs"),
         include_str!("s3/contents.rs"),

@@ -1,0 +1,102 @@
+//! How much a tenant may use: the quota of the namespace, and what containers get that say nothing.
+
+use serde_json::{Map, Value as Json, json};
+use value::Value;
+
+use super::attributes::{Amounts, Container, Quota};
+use crate::{components::kube::Quantity, resources::fill_in};
+
+/// What a container requests that says nothing, where it has to request something.
+const DEFAULT_CPU: &str = "500m";
+const DEFAULT_MEMORY: &str = "1Gi";
+
+/// Fills in the requests that the quota makes mandatory.
+pub(super) fn fill_in_requests(container: &mut Container, quota: &Value<Quota>) {
+    let cpu = request(container, quota, |amounts| &amounts.cpu, |quota| &quota.cpu, DEFAULT_CPU);
+    let memory = request(container, quota, |amounts| &amounts.memory, |quota| &quota.memory, DEFAULT_MEMORY);
+    if cpu.is_null() && memory.is_null() && container.default_request.is_null() {
+        return;
+    }
+    fill_in(&mut container.default_request, |request| {
+        request.cpu.default_to_value(cpu);
+        request.memory.default_to_value(memory);
+    });
+}
+
+fn request(
+    container: &Container,
+    quota: &Value<Quota>,
+    of: fn(&Amounts) -> &Value<String>,
+    counted: fn(&Quota) -> &Value<String>,
+    least: &str,
+) -> Value<String> {
+    let amount = |amounts: &Value<Amounts>| amounts.and_then(|amounts| of(amounts).map(Clone::clone));
+    let (limit, max) = (amount(&container.default), amount(&container.max));
+    let counted = quota.and_then(|quota| counted(quota).map(|_| ()));
+    let wanted = counted.with(&limit, |counted, limit| counted.is_some() && limit.is_none());
+    wanted
+        .with(&max, |is_wanted, max| is_wanted.copied().unwrap_or(false).then(|| at_most(least, max)))
+        .and_then(|request| Value::from(request.clone()))
+}
+
+// The amount, or the most that is allowed.
+fn at_most(amount: &str, max: Option<&String>) -> String {
+    let exceeds =
+        |max: &&String| Quantity::parse(amount).zip(Quantity::parse(max)).is_some_and(|(one, most)| one > most);
+    max.filter(exceeds).map_or(amount, String::as_str).to_owned()
+}
+
+/// Whether the quota limits anything.
+pub(super) fn is_limited(quota: &Quota) -> bool {
+    !(quota.gpus.is_null()
+        && quota.cpu.is_null()
+        && quota.memory.is_null()
+        && quota.storage.is_null()
+        && quota.persistent_volume_claims.is_null()
+        && quota.pods.is_null())
+}
+
+/// Whether anything is said of containers.
+pub(super) fn says_anything(container: &Container) -> bool {
+    [&container.default, &container.default_request, &container.max]
+        .into_iter()
+        .any(|amounts| amounts.get().is_some_and(|amounts| !of(amounts).is_empty()))
+}
+
+/// The manifest of the ResourceQuota. Of extended resources Kubernetes counts requests only; of cpu and memory limits
+/// are not counted either, since then every container would need a limit.
+pub(super) fn resource_quota(quota: &Quota) -> Json {
+    let mut hard = Map::new();
+    let mut put = |key: &str, amount: Option<String>| {
+        if let Some(amount) = amount {
+            hard.insert(key.to_owned(), Json::from(amount));
+        }
+    };
+    let gpus = quota.gpu_resource_name.get().map_or("nvidia.com/gpu", String::as_str);
+    put(&format!("requests.{gpus}"), quota.gpus.get().map(ToString::to_string));
+    put("requests.cpu", quota.cpu.get().cloned());
+    put("requests.memory", quota.memory.get().cloned());
+    put("requests.storage", quota.storage.get().cloned());
+    put("persistentvolumeclaims", quota.persistent_volume_claims.get().map(ToString::to_string));
+    put("pods", quota.pods.get().map(ToString::to_string));
+    json!({ "spec": { "hard": hard } })
+}
+
+/// The manifest of the LimitRange.
+pub(super) fn limit_range(container: &Container) -> Json {
+    let mut limit = Map::from_iter([("type".to_owned(), Json::from("Container"))]);
+    for (key, amounts) in
+        [("default", &container.default), ("defaultRequest", &container.default_request), ("max", &container.max)]
+    {
+        let amounts = amounts.get().map(of).unwrap_or_default();
+        if !amounts.is_empty() {
+            limit.insert(key.to_owned(), Json::Object(amounts));
+        }
+    }
+    json!({ "spec": { "limits": [limit] } })
+}
+
+fn of(amounts: &Amounts) -> Map<String, Json> {
+    let all = [("cpu", &amounts.cpu), ("memory", &amounts.memory), ("ephemeral-storage", &amounts.ephemeral_storage)];
+    all.into_iter().filter_map(|(key, amount)| Some((key.to_owned(), Json::from(amount.get()?.as_str())))).collect()
+}
