@@ -50,6 +50,29 @@ impl Doomed {
     }
 }
 
+/// Asks of everything doomed that holds data whether it may go, before anything goes.
+pub(crate) async fn refusals(work: &Work<'_>, doomed: &BTreeSet<Doomed>) -> Vec<Failure> {
+    let mut failures = Vec::new();
+    for doomed in doomed {
+        let entries = if doomed.is_retired { work.ledger().retired.clone() } else { work.ledger().entries.clone() };
+        let Some(entry) = entries.get(&doomed.key).filter(|entry| entry.holds_data) else { continue };
+        if let Err(stop) = may_go(work, doomed, entry).await {
+            let noun = work.run.drivers.get(&entry.kind).map_or("object", |driver| driver.facts().noun);
+            failures.push(stop.failure(doomed.key.clone(), noun));
+        }
+    }
+    failures
+}
+
+async fn may_go(work: &Work<'_>, doomed: &Doomed, entry: &Entry) -> Result<(), Stop> {
+    let object = Object::new(work, &doomed.key, &entry.kind, BTreeSet::new()).map_err(Stop::during(During::Delete))?;
+    let Some(found) = object.observe(&entry.document).await? else { return Ok(()) };
+    if stranger(work.run.owner, true, &found.ownership).is_some() {
+        return Ok(());
+    }
+    object.driver.may_delete(&entry.document, &found).map_err(Stop::during(During::Delete))
+}
+
 /// Deletes what is doomed, each object after all that needed it. What fails stays in the record, and so does what
 /// it needs.
 pub(crate) async fn remove(work: &Work<'_>, doomed: &BTreeSet<Doomed>) -> Vec<Failure> {

@@ -43,6 +43,11 @@ pub trait Driver<C: Component>: Send + Sync + 'static {
     fn update(&self, cx: &Cx, spec: &C, changes: &Changes<C>) -> impl Future<Output = Result<(), Fault>> + Send;
     /// Starts the object's deletion; the engine waits until `observe` finds nothing.
     fn delete(&self, cx: &Cx, spec: &C, found: &Observed<C>) -> impl Future<Output = Result<(), Fault>> + Send;
+    /// Whether an object that holds data may go with its resource. Asked before anything of the resource is deleted,
+    /// so that a refusal leaves all of it as it is.
+    fn may_delete(&self, _spec: &C, _found: &Observed<C>) -> Result<(), Fault> {
+        Ok(())
+    }
     /// Read-only questions at plan time about an object to be created or changed. `spec` may be partial: fields not
     /// known yet have their defaults. Must not fail for want of permissions: then it finds nothing.
     fn preflight(&self, _cx: &Cx, _spec: &C) -> impl Future<Output = Vec<Finding>> + Send {
@@ -192,6 +197,10 @@ pub trait AnyDriver: Send + Sync {
     ) -> BoxFuture<'a, Result<(), Fault>>;
     /// See [`Driver::delete`].
     fn delete<'a>(&'a self, cx: &'a Cx, spec: &'a Document, found: &'a Found) -> BoxFuture<'a, Result<(), Fault>>;
+    /// See [`Driver::may_delete`].
+    fn may_delete(&self, _spec: &Document, _found: &Found) -> Result<(), Fault> {
+        Ok(())
+    }
     /// See [`Driver::preflight`].
     fn preflight<'a>(&'a self, cx: &'a Cx, spec: &'a Document) -> BoxFuture<'a, Vec<Finding>>;
 }
@@ -317,6 +326,10 @@ impl<C: Component, D: Driver<C>> AnyDriver for Typed<C, D> {
             self.driver.delete(cx, &spec, &typed(found)?).await
         }
         .boxed()
+    }
+
+    fn may_delete(&self, spec: &Document, found: &Found) -> Result<(), Fault> {
+        self.driver.may_delete(&read(C::FACTS, spec)?, &typed(found)?)
     }
 
     fn preflight<'a>(&'a self, cx: &'a Cx, spec: &'a Document) -> BoxFuture<'a, Vec<Finding>> {

@@ -11,7 +11,7 @@ use value::{AttributePath, is_pending};
 use crate::{
     Action, Cx, Document, Drivers, Entry, Fault, FaultClass, Graph, Key, Ledger, Node, Owner,
     bring::Bring,
-    destroy::{Doomed, remove},
+    destroy::{Doomed, refusals, remove},
     object::{Object, Stop, in_slot, slot_of},
     plan::{is_disposable, step},
     work::Work,
@@ -117,13 +117,17 @@ pub async fn converge(run: &Run<'_>, source: Source<'_>, ledger: Ledger) -> Conv
 /// Brings the world to nothing: deletes what the record holds, in reverse over its edges.
 ///
 /// # Guarantees
+/// - Nothing is deleted where something that holds data may not go.
 /// - What carries somebody else's mark is left alone and forgotten.
 /// - What is part of another object that is deleted too goes with it, without a call.
 /// - What could not be deleted stays in the record.
 pub async fn destroy(run: &Run<'_>, ledger: Ledger) -> Converged {
     let work = Work::new(run, ledger);
     let doomed = Doomed::all(&work.ledger());
-    let failures = remove(&work, &doomed).await;
+    let mut failures = refusals(&work, &doomed).await;
+    if failures.is_empty() {
+        failures = remove(&work, &doomed).await;
+    }
     Converged { ledger: work.into_ledger(), failures }
 }
 

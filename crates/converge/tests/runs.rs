@@ -179,6 +179,18 @@ async fn a_second_group_that_the_record_does_not_know_of_is_deleted_with_the_fir
 }
 
 #[tokio::test]
+async fn nothing_is_deleted_where_data_may_not_go() {
+    let made = Made::new().await;
+    made.cloud.keep("bucket");
+    let owner = owner();
+    let run = Run { drivers: &made.drivers, cx: &made.cx, owner: &owner, record: &|_| () };
+    let refused = destroy(&run, made.ledger.clone()).await;
+    let failures: Vec<_> = refused.failures.iter().map(|f| (f.key.as_str(), f.fault.class)).collect();
+    assert_eq!(failures, [("bucket", FaultClass::HoldsData)]);
+    assert_eq!((made.writes(), refused.ledger), (Vec::new(), made.ledger));
+}
+
+#[tokio::test]
 async fn a_roll_that_fails_leaves_the_old_group_in_its_place() {
     let made = Made::new().await;
     made.cloud.fail(1, When::Before, FaultClass::Capacity);

@@ -62,6 +62,7 @@ pub(super) struct World {
     outputs: BTreeMap<String, OutputsOf>,
     defaults: BTreeMap<String, Document>,
     slow: u32,
+    pub(super) kept: BTreeSet<String>,
 }
 
 /// What the cloud does with one write.
@@ -157,6 +158,11 @@ impl FakeCloud {
     pub async fn crashed(&self) {
         let crashed = self.world().crashed.clone();
         crashed.cancelled().await;
+    }
+
+    /// What there is of a kind may not be deleted with its resource.
+    pub fn keep(&self, kind: &str) {
+        self.world().kept.insert(kind.to_owned());
     }
 
     /// Puts an object there, as somebody else would.

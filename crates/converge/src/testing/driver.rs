@@ -166,6 +166,13 @@ impl AnyDriver for FakeDriver {
         .boxed()
     }
 
+    fn may_delete(&self, _spec: &Document, _found: &Found) -> Result<(), Fault> {
+        if self.cloud.world().kept.contains(self.facts.kind) {
+            return Err(Fault::new(FaultClass::HoldsData, self.facts.noun, "it is not empty"));
+        }
+        Ok(())
+    }
+
     fn preflight<'a>(&'a self, _cx: &'a Cx, _spec: &'a Document) -> BoxFuture<'a, Vec<Finding>> {
         async { Vec::new() }.boxed()
     }
