@@ -9,7 +9,7 @@ use converge::{
 use serde_json::{Value as Json, json};
 
 use super::{
-    GpuPool, InferenceService, ModelBucket, Queue, Tenant,
+    GpuPool, InferenceService, ModelBucket, Queue, SharedFilesystem, Tenant,
     testing::{KINDS, cloud, expanded, owner},
 };
 use crate::composite::Composite;
@@ -220,4 +220,39 @@ async fn a_tenant_that_changes_its_method_of_access_obeys_the_laws() -> Result<(
     };
     changed::<Tenant>(&access("pod_identity"), &access("irsa")).await?;
     changed::<Tenant>(&access("irsa"), &access("pod_identity")).await
+}
+
+fn filesystem() -> Json {
+    json!({
+        "name": "ml-shared",
+        "subnet_ids": ["subnet-a1", "subnet-b1"],
+        "client_security_group_ids": ["sg-nodes"],
+    })
+}
+
+fn full_filesystem() -> Json {
+    let mut filesystem = filesystem();
+    filesystem["subnet_ids"] = json!(["subnet-a1", "subnet-c1"]);
+    filesystem["throughput"] = json!({ "mode": "provisioned", "mibps": 256 });
+    filesystem["transition_to_ia_after_days"] = json!(30);
+    filesystem["backup"] = json!(true);
+    filesystem["cluster"] = json!("ml-prod");
+    filesystem["volumes"] = json!([
+        { "namespace": "ml", "name": "weights", "path": "/models", "size_gib": 50, "read_only": true },
+        { "namespace": "ml", "name": "code", "path": "/code", "size_gib": 5 },
+    ]);
+    filesystem["tags"] = json!({ "data": "public" });
+    filesystem
+}
+
+#[tokio::test]
+async fn a_shared_filesystem_obeys_the_laws() -> Result<(), String> {
+    made::<SharedFilesystem>(&filesystem()).await?;
+    made::<SharedFilesystem>(&full_filesystem()).await
+}
+
+#[tokio::test]
+async fn a_shared_filesystem_that_grows_and_shrinks_obeys_the_laws() -> Result<(), String> {
+    changed::<SharedFilesystem>(&filesystem(), &full_filesystem()).await?;
+    changed::<SharedFilesystem>(&full_filesystem(), &filesystem()).await
 }

@@ -6,6 +6,7 @@ pub mod gpu_pool;
 pub mod inference_service;
 pub mod model_bucket;
 pub mod queue;
+pub mod shared_filesystem;
 pub mod tenant;
 
 mod arn;
@@ -25,6 +26,7 @@ pub use inference_service::InferenceService;
 pub use kubernetes::Adopt;
 pub use model_bucket::ModelBucket;
 pub use queue::Queue;
+pub use shared_filesystem::SharedFilesystem;
 pub use tenant::Tenant;
 
 /// Fills in a nested object. One that was left out becomes one whose attributes are left out, each at its place.

@@ -3,5 +3,6 @@
 #![expect(clippy::panic, reason = "a test that cannot go on says so")]
 
 mod contract;
+mod efs;
 mod faults;
 mod world;

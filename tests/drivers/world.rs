@@ -9,7 +9,7 @@ use std::{
 use acceptance_tests::{Account, Cluster, Emulator, REGION};
 use aws_credential_types::{Credentials, provider::SharedCredentialsProvider};
 use converge::{
-    AnyChanges, AnyCreation, AnyDriver, Component, Cx, Document, Drivers, FaultClass, Found, KindFacts, Owner,
+    AnyChanges, AnyCreation, AnyDriver, Component, Cx, Document, Drivers, Fault, FaultClass, Found, KindFacts, Owner,
     Ownership, Readiness,
 };
 use mlplat::{
@@ -137,6 +137,18 @@ impl Subject<'_> {
             outcome.unwrap_or_else(|fault| panic!("{}: {fault} ({:?})", self.facts.kind, fault.class));
         }
         self.is_as(wanted, &self.settled(wanted).await);
+    }
+
+    /// One update of one field, with its fault.
+    pub(crate) async fn update_once(&self, wanted: &Document, found: &Found, field: &str) -> Result<(), Fault> {
+        let changes = AnyChanges {
+            owner: self.world.owner.clone(),
+            fields: BTreeSet::from([field.to_owned()]),
+            removed_keys: BTreeMap::new(),
+            owner_missing: false,
+            applied: None,
+        };
+        self.driver.update(&self.world.cx, wanted, &changes, found).await
     }
 
     pub(crate) async fn remove(&self, spec: &Document) {

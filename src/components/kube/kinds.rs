@@ -4,16 +4,16 @@ use converge::KindFacts;
 
 use super::{Kind, facts};
 
-// Type, name in ledgers, API group, versions we write, whether it lives in a namespace.
+// Type, name in ledgers, API group, versions we write, whether it lives in a namespace, a fact that is not as usual.
 macro_rules! kinds {
-    ($($(#[$doc:meta])* $name:ident, $stored:literal, $group:literal, [$($version:literal),+], $namespaced:literal;)*) => {
+    ($($(#[$doc:meta])* $name:ident, $stored:literal, $group:literal, [$($version:literal),+], $namespaced:literal $(, $fact:ident = $is:literal)?;)*) => {
         $(
             $(#[$doc])*
             #[derive(Clone, Copy, Debug)]
             pub enum $name {}
 
             impl Kind for $name {
-                const FACTS: KindFacts = facts($stored, stringify!($name));
+                const FACTS: KindFacts = KindFacts { $($fact: $is,)? ..facts($stored, stringify!($name)) };
                 const GROUP: &'static str = $group;
                 const VERSIONS: &'static [&'static str] = &[$($version),+];
                 const KIND: &'static str = stringify!($name);
@@ -42,8 +42,8 @@ kinds! {
     ResourceQuota, "kubernetes_resource_quota", "", ["v1"], true;
     /// Defaults and limits of containers in a namespace.
     LimitRange, "kubernetes_limit_range", "", ["v1"], true;
-    /// A volume.
-    PersistentVolume, "kubernetes_persistent_volume", "", ["v1"], false;
+    /// A volume. Once its claim is gone it serves no other, and only a new one does.
+    PersistentVolume, "kubernetes_persistent_volume", "", ["v1"], false, mends = false;
     /// A claim to a volume.
     PersistentVolumeClaim, "kubernetes_persistent_volume_claim", "", ["v1"], true;
     /// Replicated pods.

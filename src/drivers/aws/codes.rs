@@ -52,6 +52,14 @@ const BY_ACTION: &[(&str, &str, FaultClass)] = &[
     ("autoscaling:CreateOrUpdateTags", "ValidationError", NotYetConsistent),
     // A new bucket is not known everywhere at once.
     ("s3:Put", "NoSuchBucket", NotYetConsistent),
+    // A new file system or security group is not known everywhere at once.
+    ("elasticfilesystem:CreateMountTarget", "FileSystemNotFound", NotYetConsistent),
+    ("elasticfilesystem:CreateMountTarget", "SecurityGroupNotFound", NotYetConsistent),
+    ("elasticfilesystem:ModifyMountTarget", "SecurityGroupNotFound", NotYetConsistent),
+    ("elasticfilesystem:CreateAccessPoint", "FileSystemNotFound", NotYetConsistent),
+    ("elasticfilesystem:Put", "FileSystemNotFound", NotYetConsistent),
+    // The new group, or a client's that is not there.
+    ("ec2:AuthorizeSecurityGroupIngress", "InvalidGroup.NotFound", NotYetConsistent),
     ("iam:AttachRolePolicy", "NoSuchEntity", NotYetConsistent),
     ("iam:PutRolePolicy", "NoSuchEntity", NotYetConsistent),
     ("ec2:CreateLaunchTemplateVersion", "InvalidLaunchTemplateId.NotFound", NotYetConsistent),
@@ -173,6 +181,27 @@ const BY_SERVICE: &[(&str, Table)] = &[
         ],
     ),
     (
+        "elasticfilesystem",
+        &[
+            (NotFound, &["AccessPointNotFound", "FileSystemNotFound", "MountTargetNotFound", "PolicyNotFound"]),
+            (AlreadyExists, &["AccessPointAlreadyExists", "FileSystemAlreadyExists"]),
+            // A conflict is somebody's mount target of the same moment: the next look finds it.
+            (
+                Busy,
+                &[
+                    "DependencyTimeout",
+                    "FileSystemInUse",
+                    "IncorrectFileSystemLifeCycleState",
+                    "IncorrectMountTargetState",
+                    "MountTargetConflict",
+                ],
+            ),
+            (Capacity, &["InsufficientThroughputCapacity"]),
+            // Not a rate of calls: a day has to pass.
+            (Quota, &["NoFreeAddressesInSubnet", "TooManyRequests"]),
+        ],
+    ),
+    (
         "iam",
         &[
             (NotFound, &["NoSuchEntity"]),
@@ -228,6 +257,22 @@ const ADVICE: &[(&str, &[&str], &str)] = &[
         "Choose another name if the bucket belongs to another account; otherwise allow s3:GetBucketTagging.",
     ),
     (
+        "elasticfilesystem:UpdateFileSystem",
+        &["TooManyRequests"],
+        "Wait until 24 hours have passed since the last change of the throughput's mode or its last decrease, then run \
+         terraform apply again.",
+    ),
+    (
+        "elasticfilesystem:CreateMountTarget",
+        &["NoFreeAddressesInSubnet"],
+        "Give a subnet of the same zone that has a free address.",
+    ),
+    (
+        "ec2:AuthorizeSecurityGroupIngress",
+        &["InvalidGroup.NotFound"],
+        "Give security groups that are there, in the network of the subnets or one peered with it.",
+    ),
+    (
         "eks:CreateNodegroup",
         &["InvalidParameterException"],
         "Correct the value that EKS names. If it is a role or a launch template made moments ago, run terraform apply again.",
@@ -277,6 +322,10 @@ mod tests {
         check("s3:CreateBucket", "OperationAborted", Busy);
         check("s3:CreateBucket", "BucketAlreadyExists", Foreign);
         check("s3:DeleteBucket", "BucketNotEmpty", HoldsData);
+        check("elasticfilesystem:DescribeMountTargets", "FileSystemNotFound", NotFound);
+        check("elasticfilesystem:CreateMountTarget", "FileSystemNotFound", NotYetConsistent);
+        check("elasticfilesystem:CreateMountTarget", "MountTargetConflict", Busy);
+        check("elasticfilesystem:UpdateFileSystem", "TooManyRequests", Quota);
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod autoscaling_tags;
 mod clients;
 mod cluster;
 mod codes;
+mod efs;
 mod eks_node_group;
 mod fault;
 mod iam_role;
@@ -13,7 +14,9 @@ mod iam_role_policy;
 mod launch_template;
 mod pod_identity;
 mod s3;
+mod security_group;
 mod service_account_role;
+mod subnets;
 mod tags;
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -24,12 +27,18 @@ pub use clients::{AssumeRole, Aws, AwsConfig};
 pub use cluster::{ClusterFacts, DESCRIBE_CLUSTER, describe_cluster};
 
 /// The keys of the provider's `endpoints`.
-pub const ENDPOINT_KEYS: [&str; 7] = ["all", "autoscaling", "ec2", "eks", "iam", "s3", "sts"];
+pub const ENDPOINT_KEYS: [&str; 8] = ["all", "autoscaling", "ec2", "efs", "eks", "iam", "s3", "sts"];
 
 /// Adds the drivers of all AWS components.
 pub fn register(drivers: &mut Drivers, aws: &Arc<Aws>) {
     let aws = || Arc::clone(aws);
     drivers.register(autoscaling_tags::AutoscalingTagsDriver::new(aws()));
+    drivers.register(efs::AccessPointDriver::new(aws()));
+    drivers.register(efs::BackupDriver(aws()));
+    drivers.register(efs::FileSystemDriver(aws()));
+    drivers.register(efs::LifecycleDriver(aws()));
+    drivers.register(efs::MountTargetsDriver(aws()));
+    drivers.register(efs::PolicyDriver(aws()));
     drivers.register(eks_node_group::NodeGroupDriver(aws()));
     drivers.register(iam_role::IamRoleDriver(aws()));
     drivers.register(iam_role_policy::IamRolePolicyDriver(aws()));
@@ -42,6 +51,7 @@ pub fn register(drivers: &mut Drivers, aws: &Arc<Aws>) {
     drivers.register(s3::PolicyDriver(aws()));
     drivers.register(s3::PublicAccessBlockDriver(aws()));
     drivers.register(s3::VersioningDriver(aws()));
+    drivers.register(security_group::SecurityGroupDriver::new(aws()));
     drivers.register(service_account_role::ServiceAccountRoleDriver::new(aws()));
 }
 
@@ -58,14 +68,21 @@ mod tests {
 
     use super::*;
 
-    const SOURCES: [&str; 15] = [
+    const SOURCES: [&str; 22] = [
         include_str!("autoscaling_tags.rs"),
+        include_str!("efs/access_point.rs"),
+        include_str!("efs/file_system.rs"),
+        include_str!("efs/mod.rs"),
+        include_str!("efs/mount_targets.rs"),
+        include_str!("efs/settings.rs"),
         include_str!("eks_node_group/mod.rs"),
         include_str!("iam_role.rs"),
         include_str!("iam_role_policy.rs"),
         include_str!("launch_template.rs"),
         include_str!("pod_identity.rs"),
         include_str!("cluster.rs"),
+        include_str!("security_group.rs"),
+        include_str!("subnets.rs"),
         include_str!("s3/bucket.rs"),
         include_str!("s3/contents.rs"),
         include_str!("s3/encryption.rs"),

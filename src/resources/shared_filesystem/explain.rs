@@ -1,0 +1,57 @@
+//! What cannot be done to a volume that is there, told before it is done.
+
+use converge::{Ledger, Plan};
+use serde_json::Value as Json;
+use tf_provider::{Diagnostic, Diagnostics};
+
+use super::{SharedFilesystem, volumes::Keys};
+
+/// What of a volume its access point has, which cannot be changed.
+const FIXED: [&str; 3] = ["path", "uid", "gid"];
+
+/// The engine would replace what holds the data rather than leave a change undone, so this says no before.
+pub(super) fn explain(filesystem: &SharedFilesystem, plan: &Plan, ledger: &Ledger, complaints: &mut Diagnostics) {
+    for volume in filesystem.volumes.get().into_iter().flatten() {
+        let Some(keys) = volume.keys() else { continue };
+        let changed = changed(plan, ledger, &keys);
+        if changed.is_empty() {
+            continue;
+        }
+        let [namespace, name] = [&volume.namespace, &volume.name].map(|name| name.get().map_or("", String::as_str));
+        let told = Diagnostic::error(
+            &filesystem.volumes.path(),
+            format!("The volume \"{namespace}/{name}\" cannot become another one in place"),
+            format!(
+                "Neither EFS nor Kubernetes changes {} of what is there, and pods may have it mounted.",
+                changed.join(", ")
+            ),
+        );
+        complaints.push(told.advise(
+            "Give the changed volume another name, move the pods to its claim, and take the old one away afterwards. \
+             The files stay where they are in either case.",
+        ));
+    }
+}
+
+fn changed(plan: &Plan, ledger: &Ledger, keys: &Keys) -> Vec<String> {
+    let mut changed: Vec<String> = FIXED
+        .iter()
+        .filter(|field| differs(plan, ledger, &keys.access_point, &format!("/{field}")))
+        .map(|field| format!("`{field}`"))
+        .collect();
+    let access_modes = "/manifest/spec/accessModes";
+    if [&keys.volume, &keys.claim].into_iter().any(|key| differs(plan, ledger, key, access_modes)) {
+        changed.push("`read_only`".to_owned());
+    }
+    changed
+}
+
+// Whether a field that was applied is to be another one. In another cluster a volume is made anew.
+fn differs(plan: &Plan, ledger: &Ledger, key: &str, pointer: &str) -> bool {
+    let wanted = plan.graph.nodes().get(key).map(|node| Json::Object(node.known_document()));
+    let applied = ledger.entries.get(key).map(|entry| Json::Object(entry.document.clone()));
+    let Some((wanted, applied)) = wanted.zip(applied) else { return false };
+    let is_elsewhere = wanted.get("cluster") != applied.get("cluster");
+    let both = wanted.pointer(pointer).zip(applied.pointer(pointer));
+    !is_elsewhere && both.is_some_and(|(wanted, applied)| wanted != applied)
+}
