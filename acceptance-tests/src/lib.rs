@@ -12,6 +12,7 @@ pub mod emulator;
 pub mod http;
 pub mod kubernetes;
 pub mod localstack;
+pub mod printed;
 pub mod progress;
 pub mod provider;
 pub mod proxy;

@@ -4,5 +4,10 @@
 //! One binary, so that one control plane serves all tests; each test has an account and a namespace of its own. On a
 //! machine that cannot have a control plane the scenarios say so and do nothing.
 
+mod adoption;
+mod drift;
+mod failures;
+mod replicas;
 mod service;
 mod support;
+mod unreached;

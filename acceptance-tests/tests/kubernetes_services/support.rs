@@ -3,9 +3,11 @@
 use acceptance_tests::{
     Account, Emulator, Output, Proxy, Workspace,
     kubernetes::{Client, ControlPlane, Node, lacking},
+    printed,
 };
 use anyhow::{Context, Result, ensure};
-use serde_json::Value;
+use regex::Regex;
+use serde_json::{Value, json};
 use std::{collections::BTreeSet, time::Duration};
 
 /// The service of most scenarios.
@@ -57,6 +59,9 @@ impl Stage {
         let mut workspace = Workspace::new(&account)?;
         workspace.hide(api.url(), "<api server>");
         cluster.namespace(namespace)?;
+        // What the provider makes has to pass there, whatever a scenario is about.
+        let restricted = json!({"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}});
+        cluster.client().patch("mlplat-test", &format!("/api/v1/namespaces/{namespace}"), &restricted)?;
         cluster.add_node(&Node::with_gpus(&format!("gpu-{namespace}"), 4).label("pool", namespace))?;
         Ok(Self { account, workspace, api, cluster, namespace })
     }
@@ -122,6 +127,13 @@ impl Stage {
         Ok(writes)
     }
 
+    /// The plan's output, reduced; it must have changes.
+    pub(crate) fn plan(&self) -> Result<String> {
+        let output = self.workspace.plan()?.ok()?;
+        ensure!(output.status == 2, "the plan was expected to have changes:\n{}", output.stdout);
+        Ok(without_names(&printed::shown(&output)))
+    }
+
     /// Destroy, which must leave what was there before and nothing else.
     pub(crate) fn destroy(&self) -> Result<()> {
         self.workspace.destroy()?.ok()?;
@@ -163,6 +175,17 @@ impl Stage {
     pub(crate) fn client(&self) -> &Client {
         self.cluster.client()
     }
+}
+
+/// What terraform complained of, with the pods' names made the same in every run.
+pub(crate) fn errors(output: &Output) -> String {
+    without_names(&printed::errors(output))
+}
+
+/// Pods and their sets have names that differ from run to run, and hashes of what they are made from.
+fn without_names(text: &str) -> String {
+    let names = Regex::new(r"\bllm-[0-9a-z]{8,10}(-[0-9a-z]{5})?\b").expect("a constant");
+    names.replace_all(text, "llm-<pod>").into_owned()
 }
 
 const ENGINE: &str = "  engine = { kind = \"vllm\", image = \"registry.test/vllm:v0.11.0\" }\n";

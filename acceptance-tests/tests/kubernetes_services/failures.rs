@@ -1,0 +1,86 @@
+//! Services that cannot start: the apply ends early and says the cluster's own reason.
+
+use crate::support::{LIMIT, SERVICE, Stage, errors, scene};
+use acceptance_tests::kubernetes::Script;
+use anyhow::{Result, ensure};
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// Far below the default patience with a start, far above what a busy machine needs.
+const EARLY: Duration = Duration::from_mins(2);
+
+#[test]
+fn a_service_that_no_node_has_gpus_for_says_so() -> Result<()> {
+    scene("no-place", |stage| {
+        // An autoscaler may bring a node at any time, so the wait ends with the time given for it.
+        let service = stage.service("  timeouts { create = \"10s\" }\n").replace("per_replica = 1", "per_replica = 8");
+        stage.workspace.configure(&service.replace(", gpu_capacity = 4", ""))?;
+        let output = stage.workspace.apply()?.failed()?;
+        assert!(output.says("the time allowed by `timeouts` is over"), "{}", output.stderr);
+        assert!(output.says("Unschedulable"), "{}", output.stderr);
+        assert!(output.says("1 Insufficient nvidia.com/gpu"), "{}", output.stderr);
+        // What was made is remembered and made right.
+        stage.workspace.configure(&stage.service(""))?;
+        stage.apply()?;
+        stage.destroy()
+    })
+}
+
+#[test]
+fn an_image_that_is_not_there_ends_the_apply() -> Result<()> {
+    scene("no-image", |stage| {
+        stage.workspace.configure(&stage.service("").replace("v0.11.0", "missing"))?;
+        assert_snapshot!("image_pull", refused(&stage)?);
+        stage.destroy()
+    })
+}
+
+#[test]
+fn an_engine_that_is_killed_for_memory_ends_the_apply() -> Result<()> {
+    scene("oom", |stage| {
+        stage.cluster.play("oom", &Script::OutOfMemory)?;
+        stage.workspace.configure(&stage.service(""))?;
+        assert_snapshot!("out_of_memory", refused(&stage)?);
+        stage.destroy()
+    })
+}
+
+#[test]
+fn an_engine_that_crashes_ends_the_apply_with_its_last_words_and_the_fix_is_applied() -> Result<()> {
+    scene("crash", |stage| {
+        let words = "ValueError: the model's max seq len (131072) is larger than the maximum number of tokens";
+        stage.cluster.play("crash", &Script::Crash(words.to_owned()))?;
+        stage.workspace.configure(&stage.service(""))?;
+        let said = refused(&stage)?;
+        assert_snapshot!("crash", said);
+        stage.cluster.play("crash", &Script::Ready)?;
+        stage.workspace.configure(&stage.service("").replace("v0.11.0", "v0.12.0"))?;
+        stage.apply()?;
+        assert_eq!(stage.workspace.attributes(SERVICE)?["pod_reasons"], json!([]));
+        stage.destroy()
+    })
+}
+
+#[test]
+fn a_quota_that_refuses_the_pods_is_named() -> Result<()> {
+    scene("quota", |stage| {
+        let quota = json!({
+            "apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "gpus", "namespace": "quota"},
+            "spec": {"hard": {"requests.nvidia.com/gpu": "0"}},
+        });
+        stage.client().create(&quota)?;
+        let is_counted = |quota: &Value| quota["status"]["hard"].is_object();
+        stage.client().wait("/api/v1/namespaces/quota/resourcequotas/gpus", LIMIT, is_counted)?;
+        stage.workspace.configure(&stage.service(""))?;
+        assert_snapshot!("quota", refused(&stage)?);
+        stage.destroy()
+    })
+}
+
+/// What the apply complains of, soon.
+fn refused(stage: &Stage) -> Result<String> {
+    let output = stage.workspace.apply()?.failed()?;
+    ensure!(output.elapsed < EARLY, "it ended after {:?}", output.elapsed);
+    Ok(errors(&output))
+}
