@@ -24,7 +24,7 @@ use crate::{
         kube::{self, Clusters},
     },
     functions,
-    resources::{GpuPool, InferenceService, ModelBucket, Queue},
+    resources::{GpuPool, InferenceService, ModelBucket, Queue, SharedFilesystem},
     settings::Settings,
 };
 
@@ -112,6 +112,7 @@ impl tf_provider::Provider for Provider {
             resource::<InferenceService>(ground),
             resource::<ModelBucket>(ground),
             resource::<Queue>(ground),
+            resource::<SharedFilesystem>(ground),
         ]
     }
 

@@ -77,7 +77,7 @@ fn permissions() -> String {
 fn subcategory(type_name: &str) -> &'static str {
     match type_name {
         "mlplat_gpu_pool" | "mlplat_accelerators" => "Compute",
-        "mlplat_model_bucket" => "Storage",
+        "mlplat_model_bucket" | "mlplat_shared_filesystem" => "Storage",
         "mlplat_cluster" => "Cluster",
         _ => "",
     }

@@ -57,9 +57,10 @@ impl Reading {
         let look = Look { ground, cx, owner: &owner };
         let reading = match private.ledger {
             Some(ledger) => {
-                let written = object::as_written(&block, &request.state, &private.defaulted);
-                let inspection = look.with_record::<C>(&written, &ledger).await?;
-                Self { block, written, defaulted: private.defaulted, inspection }
+                let defaulted = private.defaulted;
+                let written = object::as_written(&block, &request.state, &defaulted);
+                let (written, inspection) = look.with_record::<C>(&block, &written, &defaulted, &ledger).await?;
+                Self { block, written, defaulted, inspection }
             }
             None => {
                 let (written, inspection) = look.without_record::<C>(&block, &request.state).await?;
@@ -130,19 +131,25 @@ struct Look<'a> {
 // === impl Look ===
 
 impl Look<'_> {
-    async fn with_record<C: Composite>(&self, written: &Cty, ledger: &Ledger) -> Result<Inspection, Diagnostics> {
+    // What is found in one attribute may decide what others say that are computed: gives the attributes as found.
+    async fn with_record<C: Composite>(
+        &self,
+        block: &Block,
+        written: &Cty,
+        defaulted: &BTreeSet<AttributePath>,
+        ledger: &Ledger,
+    ) -> Result<(Cty, Inspection), Diagnostics> {
         let (composite, complaints) = decode::<C>(written, false);
         if complaints.has_errors() {
             return Err(complaints);
         }
-        self.inspect::<C>(&composite, outputs(ledger), Some(ledger)).await
+        let inspection = self.inspect::<C>(&composite, outputs(ledger), Some(ledger)).await?;
+        let mut found = written.clone();
+        object::write_back(block, &mut found, &inspection.write_backs);
+        Ok((object::as_written(block, &found, defaulted), inspection))
     }
 
-    async fn without_record<C: Composite>(
-        &self,
-        block: &Block,
-        state: &Cty,
-    ) -> Result<(Cty, Inspection), Diagnostics> {
+    async fn without_record<C: Composite>(&self, block: &Block, state: &Cty) -> Result<(Cty, Inspection), Diagnostics> {
         let mut written = object::as_written(block, state, &BTreeSet::new());
         let mut known = BTreeMap::new();
         let mut rounds = 0;
@@ -152,7 +159,9 @@ impl Look<'_> {
             if complaints.has_errors() {
                 return Err(complaints);
             }
-            let inspection = self.inspect::<C>(&composite, known, None).await?;
+            // What was found by an id of the API's own tells the names that it is marked with.
+            let owner = owner::<C>(&written);
+            let inspection = Look { owner: &owner, ..*self }.inspect::<C>(&composite, known, None).await?;
             known = outputs(&inspection.ledger);
             let before = written.clone();
             object::write_back(block, &mut written, &inspection.write_backs);

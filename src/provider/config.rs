@@ -24,8 +24,8 @@ pub struct Config {
     pub profile: Value<String>,
     /// Role to assume with the credentials found.
     pub assume_role: Value<AssumeRole>,
-    /// URLs of endpoints to use instead of AWS's own, for LocalStack or moto: one key a service (`s3`, `ec2`, `eks`,
-    /// `iam`, `sts`, `autoscaling`), `all` for the rest. Also read from `AWS_ENDPOINT_URL` and
+    /// URLs of endpoints to use instead of AWS's own, for LocalStack or moto: one key a service (`s3`, `ec2`, `efs`,
+    /// `eks`, `iam`, `sts`, `autoscaling`), `all` for the rest. Also read from `AWS_ENDPOINT_URL` and
     /// `AWS_ENDPOINT_URL_<SERVICE>`.
     pub endpoints: Value<BTreeMap<String, String>>,
     /// Whether S3 is asked with the bucket in the path instead of in the host name. Default: where the endpoint is

@@ -292,6 +292,6 @@ fn a_cluster_is_described() {
 
 #[test]
 fn every_kind_tells_its_actions() {
-    assert_eq!(actions().len(), 11);
+    assert_eq!(actions().len(), 21);
     assert!(actions().values().all(|actions| !actions.is_empty()));
 }
