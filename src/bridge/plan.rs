@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use converge::{Action, Cx, Document, Finding, Key, Ledger, Node, Plan, Severity};
 use futures::{FutureExt, StreamExt, stream};
-use tf_provider::{Block, Cty, Diagnostic, Diagnostics, PlanRequest, PlanResponse};
+use tf_provider::{Attribute, Block, Cty, Diagnostic, Diagnostics, Nesting, PlanRequest, PlanResponse, Shape};
 use value::AttributePath;
 
 use super::{
@@ -74,8 +74,9 @@ impl<C: Composite> Planning<C> {
         let requires_replace = self.replacements(&mut planned);
         let private = Private {
             // The deletion that a replacement begins with is handed the private data of its second half's plan, so
-            // that one too has to carry the record of what is there.
-            ledger: Some(self.handed_on.clone().unwrap_or_default()),
+            // that one too has to carry the record of what is there. None stays none: of a tainted resource
+            // Terraform hands on no record, and an empty one would say that there is nothing to delete.
+            ledger: self.handed_on.clone(),
             defaulted: object::left_out(&self.block.attributes, &self.config),
         };
         PlanResponse {
@@ -225,21 +226,30 @@ pub(super) fn respell<C: Composite>(ground: &Ground, block: &Block, config: &Cty
     spelled
 }
 
-// The old spelling of a nested object, without what the user left out now: core allows a computed value there only
-// where the configuration has none.
-fn keep_null(shape: &tf_provider::Shape, new: &Cty, old: &Cty) -> Cty {
+// The old spelling, without what the user left out now: core allows a computed value there only where the
+// configuration has none. Elements of a set cannot be told apart, so core compares their number alone.
+fn keep_null(shape: &Shape, new: &Cty, old: &Cty) -> Cty {
     match (shape, new, old) {
-        (tf_provider::Shape::Nested(tf_provider::Nesting::Single, _), Cty::Object(new), Cty::Object(_)) => Cty::Object(
-            new.iter()
-                .map(|(name, value)| {
-                    let old = old.get(name);
-                    (name.clone(), if value.is_null() || old.is_null() { value } else { old }.clone())
-                })
-                .collect(),
-        ),
-        (tf_provider::Shape::Nested(..), new, _) => new.clone(),
-        (_, _, old) => old.clone(),
+        _ if new.is_null() || old.is_null() => new.clone(),
+        (Shape::Nested(Nesting::Single, inner), Cty::Object(_), Cty::Object(_)) => keep_nulls(inner, new, old),
+        (Shape::Nested(Nesting::List, inner), Cty::List(news), Cty::List(olds)) if news.len() == olds.len() => {
+            Cty::List(news.iter().zip(olds).map(|(new, old)| keep_nulls(inner, new, old)).collect())
+        }
+        (Shape::Nested(Nesting::Map, inner), Cty::Map(news), Cty::Map(olds)) if news.keys().eq(olds.keys()) => {
+            let pairs = news.iter().zip(olds.values());
+            Cty::Map(pairs.map(|((key, new), old)| (key.clone(), keep_nulls(inner, new, old))).collect())
+        }
+        (Shape::Nested(Nesting::Set, _), Cty::Set(news), Cty::Set(olds)) if news.len() == olds.len() => old.clone(),
+        (Shape::Nested(..), new, _) => new.clone(),
+        (Shape::Plain(_), _, old) => old.clone(),
     }
+}
+
+fn keep_nulls(attributes: &[Attribute], new: &Cty, old: &Cty) -> Cty {
+    Cty::object(attributes.iter().map(|attribute| {
+        let name = &attribute.name;
+        (name.clone(), keep_null(&attribute.shape, new.get(name), old.get(name)))
+    }))
 }
 
 fn meaning<C: Composite>(ground: &Ground, config: &Cty) -> Option<BTreeMap<Key, Document>> {
