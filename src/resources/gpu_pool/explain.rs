@@ -13,6 +13,10 @@ const NODE_GROUP: &str = "node_group";
 const LAUNCH_TEMPLATE: &str = "launch_template";
 
 pub(super) fn explain(pool: &GpuPool, plan: &Plan, ledger: &Ledger, complaints: &mut Diagnostics) {
+    let name = pool.name.get().map_or("", String::as_str);
+    if let Some(status) = status(ledger).filter(|status| status.starts_with("DEGRADED")) {
+        complaints.push(degraded(name, status));
+    }
     let Some(step) = plan.steps.get(NODE_GROUP) else { return };
     // A replacement of the whole pool, or the repair of one without nodes, is told by the plan itself.
     let nodes = live_nodes(ledger);
@@ -20,7 +24,6 @@ pub(super) fn explain(pool: &GpuPool, plan: &Plan, ledger: &Ledger, complaints: 
         return;
     }
     let why = why(plan, ledger, &step.fields);
-    let name = pool.name.get().map_or("", String::as_str);
     let path = changed_attribute(plan, &step.fields);
     let rolls_within = step.fields.contains("release_version")
         || (step.fields.contains("launch_template_version") && has_new_version(plan));
@@ -55,8 +58,24 @@ fn has_new_version(plan: &Plan) -> bool {
 }
 
 fn live_nodes(ledger: &Ledger) -> u64 {
-    let outputs = ledger.entries.get(NODE_GROUP).map(|entry| &entry.outputs);
-    outputs.and_then(|outputs| outputs.get("live_size")).and_then(Json::as_u64).unwrap_or_default()
+    output(ledger, "live_size").and_then(Json::as_u64).unwrap_or_default()
+}
+
+fn status(ledger: &Ledger) -> Option<&str> {
+    output(ledger, "status").and_then(Json::as_str)
+}
+
+fn output<'l>(ledger: &'l Ledger, name: &str) -> Option<&'l Json> {
+    ledger.entries.get(NODE_GROUP).and_then(|entry| entry.outputs.get(name))
+}
+
+fn degraded(name: &str, status: &str) -> Diagnostic {
+    Diagnostic::warning(
+        &AttributePath::new("status"),
+        format!("The pool {name:?} is degraded"),
+        format!("EKS says of its node group: {status}."),
+    )
+    .advise("Remove the cause; the group then recovers by itself. To make it anew, use terraform apply -replace.")
 }
 
 /// "1 node", "3 nodes".

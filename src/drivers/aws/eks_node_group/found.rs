@@ -54,26 +54,33 @@ fn outputs(spec: &NodeGroup, group: &Nodegroup) -> NodeGroupOutputs {
     NodeGroupOutputs {
         id: full_name(spec),
         arn: group.nodegroup_arn.clone().unwrap_or_default(),
-        status: status(group).to_owned(),
+        status: told_status(group),
         live_size: desired.map(i32::cast_unsigned).unwrap_or_default(),
         release_version: group.release_version.clone(),
         autoscaling_group_names: groups.iter().filter_map(|group| group.name.clone()).collect(),
     }
 }
 
-/// A state that EKS leaves by itself is waited for; one that it does not is broken, with the issues it names.
+/// A state that EKS leaves by itself is waited for; one that it does not is broken, with the issues it names. A
+/// degraded group is neither: its nodes run, and it recovers when the cause is gone (no capacity for one node more,
+/// say). Making it anew would drain nodes that serve, and could fail for the same cause.
 fn readiness(group: &Nodegroup) -> Readiness {
-    let issues: Vec<_> = group.health.iter().flat_map(NodegroupHealth::issues).map(issue).collect();
-    let with_issues = |status: &str| match issues.as_slice() {
-        [] => status.to_owned(),
-        issues => format!("{status}: {}", issues.join("; ")),
-    };
     match &group.status {
-        Some(NodegroupStatus::Active) => Readiness::Ready,
-        Some(NodegroupStatus::CreateFailed | NodegroupStatus::Degraded | NodegroupStatus::DeleteFailed) => {
-            Readiness::Broken(with_issues(status(group)))
-        }
-        _ => Readiness::Waiting(with_issues(status(group))),
+        Some(NodegroupStatus::Active | NodegroupStatus::Degraded) => Readiness::Ready,
+        Some(NodegroupStatus::CreateFailed | NodegroupStatus::DeleteFailed) => Readiness::Broken(with_issues(group)),
+        _ => Readiness::Waiting(with_issues(group)),
+    }
+}
+
+fn told_status(group: &Nodegroup) -> String {
+    if group.status == Some(NodegroupStatus::Degraded) { with_issues(group) } else { status(group).to_owned() }
+}
+
+fn with_issues(group: &Nodegroup) -> String {
+    let issues: Vec<_> = group.health.iter().flat_map(NodegroupHealth::issues).map(issue).collect();
+    match issues.as_slice() {
+        [] => status(group).to_owned(),
+        issues => format!("{}: {}", status(group), issues.join("; ")),
     }
 }
 
@@ -125,12 +132,23 @@ mod tests {
     #[test]
     fn a_failed_group_is_broken_and_names_its_issues() {
         let words = "NodeCreationFailure: Instances failed to join the kubernetes cluster (i-0abc)";
-        for status in [NodegroupStatus::CreateFailed, NodegroupStatus::Degraded, NodegroupStatus::DeleteFailed] {
+        for status in [NodegroupStatus::CreateFailed, NodegroupStatus::DeleteFailed] {
             let expected = format!("{}: {words}", status.as_str());
             assert_eq!(readiness(&failed(status)), Readiness::Broken(expected));
         }
         let creating = readiness(&failed(NodegroupStatus::Creating));
         assert_eq!(creating, Readiness::Waiting(format!("CREATING: {words}")));
+    }
+
+    #[test]
+    fn a_degraded_group_is_left_in_use_and_its_status_names_the_issues() {
+        let group = failed(NodegroupStatus::Degraded);
+        assert_eq!(readiness(&group), Readiness::Ready);
+        assert_eq!(
+            told_status(&group),
+            "DEGRADED: NodeCreationFailure: Instances failed to join the kubernetes cluster (i-0abc)"
+        );
+        assert_eq!(told_status(&failed(NodegroupStatus::Creating)), "CREATING");
     }
 
     #[test]
