@@ -10,6 +10,8 @@ const PATTERNS: &[(&str, &str)] = &[
     (r"127\.0\.0\.1:\d+", "127.0.0.1:<port>"),
     (r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "<uuid>"),
     (r"\b(lt|subnet|vpc|sg|ami|fs|fsmt|fsap|eni|i|pg|cr|a)-[0-9a-f]{8,17}\b", "$1-<id>"),
+    (r"Request id: \S+", "Request id: <id>"),
+    (r"\(os error \d+\)", "(os error <n>)"),
     (r"\b(AROA|AIPA|ANPA|AKIA)[A-Z0-9]{12,}\b", "$1<id>"),
     (r"after \d+m\d+s|after \d+s", "after <duration>"),
     (r"(?m)^.*: Still (creating|modifying|destroying|reading)\.\.\. .*\n", ""),

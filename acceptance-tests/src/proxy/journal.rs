@@ -12,6 +12,8 @@ pub struct Entry {
     pub write: bool,
     /// Method, path and query.
     pub target: String,
+    /// The body as text.
+    pub body: String,
     /// The status that the client got; none where it got no answer.
     pub status: Option<u16>,
     /// What the proxy did to it, as in "throttle".
@@ -48,14 +50,19 @@ impl Journal {
         self.entries.iter().filter(|entry| glob(pattern, &entry.name)).count()
     }
 
+    /// The calls with a name like this.
+    pub fn named(&self, pattern: &str) -> Vec<&Entry> {
+        self.entries.iter().filter(|entry| glob(pattern, &entry.name)).collect()
+    }
+
     /// The names of all calls that change something, in order.
     pub fn writes(&self) -> Vec<&str> {
-        self.named(true)
+        self.names(true)
     }
 
     /// The names of all calls that only look, in order.
     pub fn reads(&self) -> Vec<&str> {
-        self.named(false)
+        self.names(false)
     }
 
     /// How often each operation was called.
@@ -72,7 +79,7 @@ impl Journal {
         self.most_at_once
     }
 
-    fn named(&self, write: bool) -> Vec<&str> {
+    fn names(&self, write: bool) -> Vec<&str> {
         self.entries.iter().filter(|entry| entry.write == write).map(|entry| entry.name.as_str()).collect()
     }
 }

@@ -111,6 +111,7 @@ fn arrive(shared: &Shared, call: &Call) -> Arrival {
         name: call.name(),
         write: call.write,
         target: format!("{} {}", call.method, call.target),
+        body: call.body.clone(),
         status: None,
         fault: fault.as_ref().map(Fault::label),
         millis: 0,
