@@ -10,4 +10,5 @@ mod failures;
 mod replicas;
 mod service;
 mod support;
+mod sweep;
 mod unreached;
