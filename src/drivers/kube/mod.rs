@@ -3,6 +3,7 @@
 //! Read first: `object` (the driver), `apply` (how it writes), `meaning` (what counts as a difference), `connection`
 //! (whom it talks to). Decides by the reasons that an API server gives, never by the text of a message.
 
+mod network_enforcement;
 mod object;
 mod secret;
 
@@ -51,6 +52,7 @@ pub fn register(drivers: &mut Drivers, clusters: &Arc<Clusters>) {
         };
     }
     for_every_kube_kind!(register_kind);
+    drivers.register(network_enforcement::NetworkEnforcementDriver::new(clusters));
     drivers.register(secret::SecretDriver(Arc::clone(clusters)));
 }
 
@@ -64,7 +66,7 @@ mod tests {
         let clusters = Arc::new(Clusters::new(KubernetesConfig::default(), Arc::new(Aws::new(AwsConfig::default()))));
         let mut drivers = Drivers::default();
         register(&mut drivers, &clusters);
-        let mut count = 1;
+        let mut count = 2;
         macro_rules! check {
             ($kind:ident) => {
                 assert!(drivers.get(<kube::$kind as kube::Kind>::FACTS.kind).is_ok());
