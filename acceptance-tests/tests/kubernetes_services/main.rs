@@ -7,6 +7,7 @@
 mod adoption;
 mod drift;
 mod failures;
+mod platform;
 mod replicas;
 mod service;
 mod support;
