@@ -63,8 +63,8 @@ fn check_nodes(flavor: &Flavor, complaints: &mut Diagnostics) {
     check_number(&flavor.node_labels, "labels", flavor.node_labels.get().map(BTreeMap::len), complaints);
     check_number(&flavor.taints, "taints", flavor.taints.get().map(BTreeSet::len), complaints);
     check_number(&flavor.tolerations, "tolerations", flavor.tolerations.get().map(Vec::len), complaints);
-    let labels = flavor.node_labels.get().into_iter().flatten();
-    if let Some((key, fault)) = labels.filter_map(|(key, value)| Some((key, label_syntax_fault(key, value)?))).next() {
+    let mut labels = flavor.node_labels.get().into_iter().flatten();
+    if let Some((key, fault)) = labels.find_map(|(key, value)| Some((key, label_syntax_fault(key, value)?))) {
         complaints.error(&flavor.node_labels, format!("The label {key:?} cannot be used"), fault);
     }
     check_taints(flavor, complaints);

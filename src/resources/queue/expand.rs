@@ -70,10 +70,11 @@ fn add_cluster_queue(
     is_stub: bool,
     graph: &mut Graph,
 ) -> Handle<Object<ClusterQueue>> {
-    let manifest = match is_stub {
-        true => Value::null(),
-        // What is remembered is all that it is made from.
-        false => kubernetes::manifest(memory.is_known(), || manifest::cluster_queue(queue)),
+    // What is remembered is all that it is made from.
+    let manifest = if is_stub {
+        Value::null()
+    } else {
+        kubernetes::manifest(memory.is_known(), || manifest::cluster_queue(queue))
     };
     let mut draft = common.object::<ClusterQueue>(&queue.name, manifest.blamed_on(&queue.flavors));
     draft.annotations = memory;

@@ -6,7 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value as Json, json};
 use value::Value;
 
-use super::{BorrowWithinCohort, Flavor, Queue, ResourceQuota, Toleration};
+use super::{
+    BorrowWithinCohort, CanBorrow, CanPreempt, Flavor, Queue, QueueingStrategy, Reclaim, ResourceQuota, StopPolicy,
+    Toleration, WithinQueue,
+};
 use crate::resources::gpu_pool::{Taint, TaintEffect};
 
 /// The label that every namespace has, with its name.
@@ -26,18 +29,18 @@ pub(super) fn cluster_queue(queue: &Queue) -> Json {
     json!({ "spec": {
         "cohortName": queue.cohort.get(),
         "flavorFungibility": {
-            "whenCanBorrow": fungibility.and_then(|when| when.when_can_borrow.get()).map(|word| word.as_str()),
-            "whenCanPreempt": fungibility.and_then(|when| when.when_can_preempt.get()).map(|word| word.as_str()),
+            "whenCanBorrow": fungibility.and_then(|when| when.when_can_borrow.get()).map(CanBorrow::as_str),
+            "whenCanPreempt": fungibility.and_then(|when| when.when_can_preempt.get()).map(CanPreempt::as_str),
         },
         "namespaceSelector": namespace_selector(queue),
         "preemption": {
             "borrowWithinCohort": borrow.map(borrow_within_cohort),
-            "reclaimWithinCohort": preemption.and_then(|who| who.reclaim_within_cohort.get()).map(|word| word.as_str()),
-            "withinClusterQueue": preemption.and_then(|who| who.within_queue.get()).map(|word| word.as_str()),
+            "reclaimWithinCohort": preemption.and_then(|who| who.reclaim_within_cohort.get()).map(Reclaim::as_str),
+            "withinClusterQueue": preemption.and_then(|who| who.within_queue.get()).map(WithinQueue::as_str),
         },
-        "queueingStrategy": queue.queueing_strategy.get().map(|word| word.as_str()),
+        "queueingStrategy": queue.queueing_strategy.get().map(QueueingStrategy::as_str),
         "resourceGroups": [{ "coveredResources": covered(queue), "flavors": quotas(queue) }],
-        "stopPolicy": queue.stop_policy.get().map(|word| word.as_str()),
+        "stopPolicy": queue.stop_policy.get().map(StopPolicy::as_str),
     } })
 }
 

@@ -33,7 +33,7 @@ impl Composite for Queue {
     const NOUN: &'static str = "queue";
     const IDENTITY: &'static [&'static str] = &["cluster", "name"];
     // Kueue answers in seconds, but lets a queue go only when what runs in it has ended.
-    const TIMEOUTS: Timeouts = Timeouts { delete: Duration::from_secs(3600), ..Timeouts::minutes(10) };
+    const TIMEOUTS: Timeouts = Timeouts { delete: Duration::from_hours(1), ..Timeouts::minutes(10) };
 
     fn check(&self, complaints: &mut Diagnostics) {
         check::check(self, complaints);

@@ -14,6 +14,7 @@ fn check_flavor(change: Json, expected: &[&str]) {
 }
 
 // The quota of GPUs, beside sound ones of CPU and memory.
+#[expect(clippy::needless_pass_by_value, reason = "reads better with literals")]
 fn check_quota(quota: Json, cohort: Json, expected: &[&str]) {
     let quota = json!({ "nvidia.com/gpu": quota, "cpu": { "nominal": "1" }, "memory": { "nominal": "1Gi" } });
     check(json!({ "cohort": cohort, "flavors": [flavor("gpu", json!({ "quota": quota }))] }), expected);
