@@ -138,9 +138,17 @@ fn read(annotations: &Json, name: &str, ours: Option<&Json>) -> Back {
     let remembered: Json = serde_json::from_str(text).unwrap_or_default();
     match remembered.get(name) {
         Some(Json::Object(nothing)) if nothing.is_empty() => Back::Unsaid,
-        Some(value) if Some(value) != ours => Back::Is(value.clone()),
+        Some(value) if Some(without_empty(value)) != ours.map(without_empty) => Back::Is(value.clone()),
         _ => Back::Unsaid,
     }
+}
+
+// The value without the empty objects in it, which say no more than what is left out.
+fn without_empty(value: &Json) -> Json {
+    let Json::Object(map) = value else { return value.clone() };
+    let is_empty = |value: &Json| value.as_object().is_some_and(Map::is_empty);
+    let kept = map.iter().map(|(key, value)| (key.clone(), without_empty(value))).filter(|(_, value)| !is_empty(value));
+    Json::Object(kept.collect())
 }
 
 // The value without what must not be read anywhere.
@@ -269,7 +277,10 @@ mod tests {
 
     #[test]
     fn what_is_remembered_as_it_stands_says_nothing() {
-        let found = json!({ MEMORY: json!({ "a": 1, "b": [2], "d": {} }).to_string() });
+        let found = json!({ MEMORY: json!({ "a": 1, "b": [2], "d": {}, "e": { "x": 1 } }).to_string() });
+        // An import opens what is not there.
+        assert_eq!(read(&found, "e", Some(&json!({ "x": 1, "opened": {} }))), Back::Unsaid);
+        assert_eq!(read(&found, "e", Some(&json!({ "x": 2 }))), Back::Is(json!({ "x": 1 })));
         assert_eq!(read(&found, "d", None), Back::Unsaid);
         assert_eq!(read(&found, "a", Some(&json!(1))), Back::Unsaid);
         assert_eq!(read(&found, "a", Some(&json!(2))), Back::Is(json!(1)));

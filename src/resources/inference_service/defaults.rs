@@ -108,7 +108,9 @@ fn fill_in_resources(service: &mut InferenceService, sizing: &Value<Sizing>) {
 }
 
 fn fill_in_scale(service: &mut InferenceService) {
-    if service.scaling.is_null() {
+    // An import reads an object that is not there as one without anything in it.
+    let is_scaled = service.scaling.is_pending() || service.scaling.get().is_some_and(|scaling| !scaling.max.is_null());
+    if !is_scaled {
         service.replicas.default_to(1);
     }
     if service.scaling.is_known() {

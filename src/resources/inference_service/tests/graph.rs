@@ -6,9 +6,12 @@ use converge::Graph;
 use serde_json::{Value as Json, json};
 
 use super::{config, whole};
-use crate::resources::{
-    InferenceService,
-    testing::{expanded, text},
+use crate::{
+    composite::Composite,
+    resources::{
+        InferenceService,
+        testing::{expanded, settings, stub, text},
+    },
 };
 
 fn graph(config: &Json) -> Graph {
@@ -217,4 +220,13 @@ fn a_service_that_exists_tells_of_its_pods() {
     let (service, _) = expanded::<InferenceService>(&config(json!({})), outputs);
     assert_eq!((service.ready_replicas.get(), service.live_replicas.get()), (Some(&2), Some(&3)));
     assert_eq!(service.pod_reasons.get(), Some(&vec!["pod x: ImagePullBackOff".to_owned()]));
+}
+
+#[test]
+fn an_import_takes_no_autoscaler_for_one_that_is_there() {
+    let mut service: InferenceService = stub(&config(json!({})));
+    let mut graph = Graph::new(BTreeMap::new());
+    service.expand(&settings(), &mut graph);
+    assert_eq!(graph.nodes()["deployment"].document()["manifest"]["spec"]["replicas"], 1);
+    assert!(!graph.nodes().contains_key("autoscaler"));
 }
