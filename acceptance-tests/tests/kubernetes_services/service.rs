@@ -139,7 +139,7 @@ fn a_token_that_ages_in_an_apply_is_renewed() -> Result<()> {
 fn a_cluster_outside_eks_is_reached_by_its_kubeconfig() -> Result<()> {
     scene("kubeconfig", |stage| {
         let path = stage.cluster.kubeconfig_for(stage.api.url())?;
-        let block = format!("provider \"mlplat\" {{\n  kubernetes = {{ config_path = {:?} }}\n}}\n", path);
+        let block = format!("provider \"mlplat\" {{\n  kubernetes = {{ config_path = {path:?} }}\n}}\n");
         let service = stage.service("").replace("  cluster   = \"ml-prod\"\n", "");
         let stage = stage.applied(&format!("{block}{service}"))?;
         stage.workspace.run(&["state", "rm", SERVICE])?.ok()?;

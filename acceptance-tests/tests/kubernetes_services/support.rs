@@ -110,10 +110,12 @@ impl Stage {
         self.workspace.plan()?.no_changes().map(drop)
     }
 
-    /// The calls to the API server that changed something since the journal was last taken, sorted.
+    /// The calls that changed something in the cluster since the journal was last taken, sorted. One that was refused
+    /// changed nothing: what somebody else manages is asked for before it is taken back.
     pub(crate) fn writes(&self) -> Vec<String> {
         let journal = self.api.take_journal();
-        let mut writes: Vec<_> = journal.writes().into_iter().map(str::to_owned).collect();
+        let done = journal.entries().iter().filter(|call| call.write && call.status.is_some_and(|status| status < 300));
+        let mut writes: Vec<_> = done.map(|call| call.name.clone()).collect();
         writes.sort();
         writes
     }

@@ -5,7 +5,9 @@ use crate::support::{Stage, scene};
 use acceptance_tests::{Output, Rule};
 use anyhow::{Context, Result, ensure};
 
-const FAULTS: [(&str, fn(Rule) -> Rule); 4] = [
+type Fault = (&'static str, fn(Rule) -> Rule);
+
+const FAULTS: [Fault; 4] = [
     ("500", Rule::internal_error),
     ("drop after", Rule::drop_after),
     ("kill before", Rule::kill_before),

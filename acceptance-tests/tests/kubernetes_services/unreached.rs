@@ -30,6 +30,7 @@ fn a_namespace_may_come_in_the_same_run() -> Result<()> {
         assert!(plan.contains("Plan: 1 to add"), "{plan}");
         let refused = stage.workspace.apply()?.failed()?;
         assert!(refused.says("namespaces \"not-yet\" not found"), "{}", refused.stderr);
+        assert!(refused.says("Make the namespace first"), "{}", refused.stderr);
         stage.cluster.namespace("not-yet")?;
         stage.apply()?;
         stage.destroy()

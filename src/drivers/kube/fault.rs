@@ -39,6 +39,10 @@ pub(super) fn refused(deed: &Deed, http: u16, status: &Status) -> Fault {
     let class = class(deed, http, status);
     let fault = Fault { action: deed.action.clone(), code: reason, ..Fault::new(class, &deed.object, message) };
     match class {
+        FaultClass::NotFound if is_about_namespace(status) => fault.advise(
+            "Make the namespace first. Where it is made in the same configuration, take `namespace` from that \
+             resource's attribute, so that Terraform knows the order.",
+        ),
         FaultClass::Unauthenticated => fault.advise(UNAUTHENTICATED),
         FaultClass::Denied => fault.advise(format!(
             "Allow it with a Role or ClusterRole and a binding; on EKS also see the cluster's access entries. \
@@ -47,6 +51,11 @@ pub(super) fn refused(deed: &Deed, http: u16, status: &Status) -> Fault {
         )),
         _ => fault,
     }
+}
+
+// Of an object in a namespace that is not there, the answer names the namespace.
+fn is_about_namespace(status: &Status) -> bool {
+    status.details.as_ref().is_some_and(|details| details.kind == "namespaces")
 }
 
 const UNAUTHENTICATED: &str = "Check that the credentials belong to the cluster. On EKS the role or user needs an \
@@ -216,6 +225,14 @@ mod tests {
         assert!(fault.advice.unwrap().contains("can-i` answers for patch deployments"));
         let silent = refused(&write(), 502, &Status::default());
         assert_eq!(silent.message, "the API server answered HTTP 502 without a reason");
+    }
+
+    #[test]
+    fn a_namespace_that_is_not_there_is_to_be_made_first() {
+        let mut status = status("NotFound", &[]);
+        assert!(refused(&write(), 404, &status).advice.is_none());
+        status.details.as_mut().unwrap().kind = "namespaces".to_owned();
+        assert!(refused(&write(), 404, &status).advice.unwrap().contains("Make the namespace first"));
     }
 
     #[test]
