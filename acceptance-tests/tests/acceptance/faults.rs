@@ -14,7 +14,7 @@ fn an_apply_that_is_interrupted_stops_and_keeps_what_it_made() -> Result<()> {
     stage.workspace.configure(&stage.pool(PLAIN)?)?;
     stage.account.set_polls(100_000)?;
     let running = stage.workspace.start(&["apply", "-auto-approve", "-no-color"])?;
-    let limit = Instant::now() + Duration::from_secs(120);
+    let limit = Instant::now() + Duration::from_mins(2);
     while stage.account.proxy().journal().count("eks.CreateNodegroup") == 0 {
         assert!(Instant::now() < limit, "no node group was begun");
         std::thread::yield_now();

@@ -7,7 +7,9 @@ use anyhow::{Context, Result, ensure};
 use std::fmt::Write;
 
 /// What goes wrong, and whether one run rides over it.
-const FAULTS: [(&str, fn(Rule) -> Rule); 7] = [
+type Fault = (&'static str, fn(Rule) -> Rule);
+
+const FAULTS: [Fault; 7] = [
     ("500", Rule::internal_error),
     ("throttle", Rule::throttle),
     ("denied", Rule::access_denied),
@@ -81,7 +83,7 @@ fn sweep(subject: &Subject) -> Result<()> {
             }
         }
     }
-    println!("{table}");
+    eprintln!("{table}");
     ensure!(failures.is_empty(), "{}", failures.join("\n"));
     Ok(())
 }
