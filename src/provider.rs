@@ -24,7 +24,7 @@ use crate::{
         kube::{self, Clusters},
     },
     functions,
-    resources::{GpuPool, InferenceService, ModelBucket, Queue, SharedFilesystem},
+    resources::{GpuPool, InferenceService, ModelBucket, Queue, SharedFilesystem, Tenant},
     settings::Settings,
 };
 
@@ -113,6 +113,7 @@ impl tf_provider::Provider for Provider {
             resource::<ModelBucket>(ground),
             resource::<Queue>(ground),
             resource::<SharedFilesystem>(ground),
+            resource::<Tenant>(ground),
         ]
     }
 
@@ -184,7 +185,7 @@ impl DescribeCluster for KnownClusters {
                     .advise("Report this; it is always a problem with Terraform or the provider."));
             };
             let cx = Cx::default().cancelled_by(cx.cancel.clone());
-            match converge::read_retried(&cx, None, || aws::describe_cluster(aws, name)).await {
+            match converge::read_retried(&cx, None, || aws::describe_cluster(aws, name).boxed()).await {
                 Ok(facts) => Ok(Some(told(facts))),
                 Err(fault) if fault.class == FaultClass::NotFound => Ok(None),
                 Err(fault) => Err(fault_diagnostic(&root, format!("Cannot read the EKS cluster {name:?}"), &fault)),

@@ -73,12 +73,15 @@ fn gather_left_out(attributes: &[Attribute], config: &Cty, at: &AttributePath, p
         } else if let Shape::Nested(nesting, inner) = &attribute.shape {
             match (nesting, value) {
                 (Nesting::Single, value) => gather_left_out(inner, value, &path, paths),
-                (Nesting::List, Cty::List(items)) => items
-                    .iter()
-                    .enumerate()
-                    .for_each(|(index, item)| gather_left_out(inner, item, &path.index(index), paths)),
+                (Nesting::List, Cty::List(items)) => {
+                    for (index, item) in items.iter().enumerate() {
+                        gather_left_out(inner, item, &path.index(index), paths);
+                    }
+                }
                 (Nesting::Map, Cty::Map(items)) => {
-                    items.iter().for_each(|(key, item)| gather_left_out(inner, item, &path.key(key.clone()), paths));
+                    for (key, item) in items {
+                        gather_left_out(inner, item, &path.key(key.clone()), paths);
+                    }
                 }
                 _ => {}
             }

@@ -55,18 +55,15 @@ impl Reading {
         let private = Private::decode(&request.private, C::NOUN)?;
         let owner = owner::<C>(&request.state);
         let look = Look { ground, cx, owner: &owner };
-        let reading = match private.ledger {
-            Some(ledger) => {
-                let defaulted = private.defaulted;
-                let written = object::as_written(&block, &request.state, &defaulted);
-                let (written, inspection) = look.with_record::<C>(&block, &written, &defaulted, &ledger).await?;
-                Self { block, written, defaulted, inspection }
-            }
-            None => {
-                let (written, inspection) = look.without_record::<C>(&block, &request.state).await?;
-                let defaulted = object::left_out(&block.attributes, &written);
-                Self { block, written, defaulted, inspection }
-            }
+        let reading = if let Some(ledger) = private.ledger {
+            let defaulted = private.defaulted;
+            let written = object::as_written(&block, &request.state, &defaulted);
+            let (written, inspection) = look.with_record::<C>(&block, &written, &defaulted, &ledger).await?;
+            Self { block, written, defaulted, inspection }
+        } else {
+            let (written, inspection) = look.without_record::<C>(&block, &request.state).await?;
+            let defaulted = object::left_out(&block.attributes, &written);
+            Self { block, written, defaulted, inspection }
         };
         Ok(if reading.inspection.gone { None } else { Some(reading) })
     }

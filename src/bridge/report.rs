@@ -7,13 +7,17 @@ use value::AttributePath;
 /// The failures of a run, each a diagnostic.
 pub(super) fn diagnostics(noun: &str, owner: &Owner, failures: &[Failure]) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
+    // Objects fail in whatever order their calls end; the same failures are told in the same order.
+    let mut failures: Vec<&Failure> = failures.iter().collect();
+    failures.sort_by(|left, right| left.key.cmp(&right.key));
     for (at, failure) in failures.iter().enumerate() {
         let (before, after) = (&failures[..at], &failures[at + 1..]);
         if before.iter().any(|other| is_one_cause(failure, other)) {
             continue;
         }
-        let others = after.iter().filter(|other| is_one_cause(failure, other)).map(|other| other.noun).collect();
-        diagnostics.push(diagnostic(noun, owner, failure, others));
+        let others: Vec<_> =
+            after.iter().filter(|other| is_one_cause(failure, other)).map(|other| other.noun).collect();
+        diagnostics.push(diagnostic(noun, owner, failure, &others));
     }
     diagnostics
 }
@@ -25,7 +29,7 @@ fn is_one_cause(failure: &Failure, other: &Failure) -> bool {
     is_common && class == other.fault.class && failure.during == other.during
 }
 
-fn diagnostic(noun: &str, owner: &Owner, failure: &Failure, others: Vec<&str>) -> Diagnostic {
+fn diagnostic(noun: &str, owner: &Owner, failure: &Failure, others: &[&str]) -> Diagnostic {
     use converge::During;
     let verb = match failure.during {
         During::Observe => "read",
@@ -37,7 +41,7 @@ fn diagnostic(noun: &str, owner: &Owner, failure: &Failure, others: Vec<&str>) -
     let id = owner.0.split_once('/').map_or(owner.0.as_str(), |(_, id)| id);
     let path = failure.origin.clone().unwrap_or_default();
     let summary = format!("Cannot {verb} the {} of {noun} {id:?}", failure.noun);
-    told(&path, summary, &failure.fault, Some(&failure.key), &others)
+    told(&path, summary, &failure.fault, Some(&failure.key), others)
 }
 
 /// A fault of a call that is no component's.

@@ -5,4 +5,5 @@
 mod contract;
 mod efs;
 mod faults;
+mod identity;
 mod world;

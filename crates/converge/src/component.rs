@@ -36,6 +36,7 @@ pub trait Component: Serialize + DeserializeOwned + Send + Sync + 'static {
 }
 
 /// What is true of every object of a kind.
+#[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KindFacts {
     /// Name of the kind, such as `aws_iam_role`. Stored in ledgers: never rename it.

@@ -207,7 +207,6 @@ mod tests {
 
     use super::*;
 
-    #[expect(clippy::needless_pass_by_value, reason = "reads better with literals")]
     fn told(found: Json, want: Json) -> String {
         Difference { field: "labels".to_owned(), found, want }.to_string()
     }

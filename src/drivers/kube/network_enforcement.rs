@@ -239,7 +239,6 @@ fn finding(spec: &NetworkEnforcement, verdict: Verdict, is_promise: bool) -> Opt
     let cluster = of(spec);
     let field = if is_promise { "enforced" } else { "warn" };
     match verdict {
-        Verdict::Kept => None,
         Verdict::Ignored(why) => Some(Finding {
             severity: if is_promise { Severity::Error } else { Severity::Warning },
             field,
@@ -255,7 +254,7 @@ fn finding(spec: &NetworkEnforcement, verdict: Verdict, is_promise: bool) -> Opt
                      yourself."
                     .to_owned(),
         }),
-        Verdict::Hidden => None,
+        Verdict::Kept | Verdict::Hidden => None,
     }
 }
 
@@ -285,7 +284,9 @@ mod tests {
 
     fn seen(daemon_sets: &[Json]) -> Sight {
         let mut sight = Sight { daemon_sets: Some(BTreeSet::new()), ..Sight::default() };
-        daemon_sets.iter().for_each(|daemon_set| sight.see(daemon_set));
+        for daemon_set in daemon_sets {
+            sight.see(daemon_set);
+        }
         sight
     }
 

@@ -124,7 +124,7 @@ impl<K: Kind> Driver<Object<K>> for KubeDriver<K> {
             let wish = Wish { client: &place.client, address: place.address, object: &object };
             Some(preflight::dry_run(&wish).await)
         };
-        preflight::soon(cx, asked).await.flatten().unwrap_or_default()
+        Box::pin(preflight::soon(cx, asked)).await.flatten().unwrap_or_default()
     }
 }
 

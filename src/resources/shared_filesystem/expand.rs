@@ -33,14 +33,14 @@ const NFS: i32 = 2049;
 pub(super) fn expand(filesystem: &mut SharedFilesystem, settings: &Settings, graph: &mut Graph) {
     fill_in_defaults(filesystem);
     let stamps = stamps(filesystem, settings);
-    let file_system = add_file_system(filesystem, &stamps, graph);
-    add_settings(filesystem, &file_system, graph);
+    let efs = add_file_system(filesystem, &stamps, graph);
+    add_settings(filesystem, &efs, graph);
     let group = add_security_group(filesystem, &stamps, graph);
-    add_mount_targets(filesystem, &file_system, &group, graph);
-    add_volumes(filesystem, settings, (&file_system, &stamps), graph);
-    filesystem.file_system_id = file_system.output(FileSystemOutputs::ID);
-    filesystem.arn = file_system.output(FileSystemOutputs::ARN);
-    filesystem.dns_name = file_system.output(FileSystemOutputs::DNS_NAME);
+    add_mount_targets(filesystem, &efs, &group, graph);
+    add_volumes(filesystem, settings, (&efs, &stamps), graph);
+    filesystem.file_system_id = efs.output(FileSystemOutputs::ID);
+    filesystem.arn = efs.output(FileSystemOutputs::ARN);
+    filesystem.dns_name = efs.output(FileSystemOutputs::DNS_NAME);
     filesystem.security_group_id = group.output(SecurityGroupOutputs::ID);
 }
 
@@ -91,14 +91,14 @@ fn add_file_system(filesystem: &SharedFilesystem, stamps: &Value<Tags>, graph: &
     graph.add("file_system", draft)
 }
 
-fn add_settings(filesystem: &SharedFilesystem, file_system: &Handle<FileSystem>, graph: &mut Graph) {
-    let file_system_id = || file_system.output(FileSystemOutputs::ID);
+fn add_settings(filesystem: &SharedFilesystem, efs: &Handle<FileSystem>, graph: &mut Graph) {
+    let file_system_id = || efs.output(FileSystemOutputs::ID);
     graph.add(
         "lifecycle",
         FileSystemLifecycleDraft { file_system_id: file_system_id(), transitions: transitions(filesystem) },
     );
     graph.add("backup", BackupPolicyDraft { file_system_id: file_system_id(), enabled: filesystem.backup.clone() });
-    let document = file_system.output(FileSystemOutputs::ARN).map(|arn| policy(arn));
+    let document = efs.output(FileSystemOutputs::ARN).map(|arn| policy(arn));
     graph.add("policy", FileSystemPolicyDraft { file_system_id: file_system_id(), document });
 }
 
@@ -165,14 +165,14 @@ fn nfs_clients(found: &Json) -> Json {
 
 fn add_mount_targets(
     filesystem: &mut SharedFilesystem,
-    file_system: &Handle<FileSystem>,
+    efs: &Handle<FileSystem>,
     group: &Handle<SecurityGroup>,
     graph: &mut Graph,
 ) {
     let targets = graph.add(
         "mount_targets",
         MountTargetsDraft {
-            file_system_id: file_system.output(FileSystemOutputs::ID),
+            file_system_id: efs.output(FileSystemOutputs::ID),
             subnet_ids: filesystem.subnet_ids.clone(),
             security_group_ids: group.output(SecurityGroupOutputs::ID).map(|id| BTreeSet::from([id.clone()])),
         },
@@ -193,7 +193,7 @@ fn told(target: &aws::MountTarget) -> MountTarget {
 fn add_volumes(
     filesystem: &mut SharedFilesystem,
     settings: &Settings,
-    (file_system, stamps): (&Handle<FileSystem>, &Value<Tags>),
+    (efs, stamps): (&Handle<FileSystem>, &Value<Tags>),
     graph: &mut Graph,
 ) {
     let volumes = graph.shape(&filesystem.volumes).cloned().unwrap_or_default();
@@ -204,7 +204,7 @@ fn add_volumes(
         adopt: filesystem.adopt.map(|adopt| *adopt),
     };
     let tags = tags::merged(&filesystem.tags, stamps);
-    let shared = Shared { file_system, tags: &tags, common: &common };
+    let shared = Shared { file_system: efs, tags: &tags, common: &common };
     let mut ids = Value::known(BTreeMap::new());
     for volume in &volumes {
         // Their names are in the keys of the objects.

@@ -40,9 +40,9 @@ pub(super) fn marked(filesystem: &SharedFilesystem, tags: &Value<Tags>) -> Value
     let tags = tags::marked(&tags, ADOPT, &adopt);
     with_volumes(filesystem, &tags)
         .mirrored(&filesystem.allow_destroy_with_data, tags::remembered(DESTROY, |is| Some(Json::from(is == "true"))))
-        .mirrored(&filesystem.kms_key_arn, tags::remembered(KMS_KEY, text))
-        .mirrored(&filesystem.cluster, tags::remembered(CLUSTER, text))
-        .mirrored(&filesystem.adopt, tags::remembered(ADOPT, text))
+        .mirrored(&filesystem.kms_key_arn, tags::remembered(KMS_KEY, |text| Some(Json::from(text))))
+        .mirrored(&filesystem.cluster, tags::remembered(CLUSTER, |text| Some(Json::from(text))))
+        .mirrored(&filesystem.adopt, tags::remembered(ADOPT, |text| Some(Json::from(text))))
         .mirrored(&filesystem.volumes, |found| volumes(found).map_or(Back::Unsaid, Back::Is))
 }
 
@@ -55,10 +55,6 @@ fn with_volumes(filesystem: &SharedFilesystem, tags: &Value<Tags>) -> Value<Tags
         tags
     })
     .blamed_on(tags)
-}
-
-fn text(text: &str) -> Option<Json> {
-    Some(Json::from(text))
 }
 
 fn value(volume: &Whole) -> String {

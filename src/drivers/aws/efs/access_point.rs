@@ -4,6 +4,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    fmt::Write,
     sync::Arc,
 };
 
@@ -120,7 +121,10 @@ async fn of_file_system(client: &Client, id: &str) -> Result<Vec<AccessPointDesc
 /// The same for ever for an access point of this name. 64 characters, the most that EFS takes.
 fn token(spec: &AccessPoint) -> String {
     let hash = Sha256::digest(format!("{}/{}", spec.file_system_id, spec.name).as_bytes());
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+    hash.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 fn observed(spec: &AccessPoint, point: AccessPointDescription) -> Observed<AccessPoint> {

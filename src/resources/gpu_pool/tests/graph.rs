@@ -44,6 +44,7 @@ fn whole() -> Json {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a snapshot is one text")]
 fn the_least_configuration_gives_a_safe_pool() {
     let (_, graph) = expanded::<GpuPool>(&config(json!({})), BTreeMap::new());
     insta::assert_snapshot!(text(&graph), @r#"
@@ -121,6 +122,7 @@ fn the_least_configuration_gives_a_safe_pool() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a snapshot is one text")]
 fn every_attribute_reaches_its_object() {
     let (_, graph) = expanded::<GpuPool>(&whole(), BTreeMap::new());
     insta::assert_snapshot!(text(&graph), @r#"

@@ -66,6 +66,7 @@ fn the_name_alone_gives_a_safe_namespace() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a snapshot is one text")]
 fn every_attribute_reaches_its_object() {
     insta::assert_snapshot!(told(&whole()), @r#"
     limits: kubernetes_limit_range after namespace
