@@ -12,4 +12,5 @@ mod replicas;
 mod service;
 mod support;
 mod sweep;
+mod tenant;
 mod unreached;
