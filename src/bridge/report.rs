@@ -149,7 +149,7 @@ mod tests {
             origin: None,
         };
         let owner = Owner("mlplat_model_bucket/acme".to_owned());
-        let failures = [failure("bucket", Unreachable), failure("policy", Denied), failure("versioning", Unreachable)];
+        let failures = [failure("versioning", Unreachable), failure("policy", Denied), failure("bucket", Unreachable)];
         let told: Vec<_> = diagnostics("model bucket", &owner, &failures).into_iter().collect();
         assert_eq!(told.len(), 2);
         assert!(told[0].detail.contains("The same holds for: versioning"), "{}", told[0].detail);
