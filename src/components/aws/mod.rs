@@ -24,9 +24,9 @@ pub use iam_role_policy::{IamRolePolicy, IamRolePolicyDraft};
 pub use launch_template::{LaunchTemplate, LaunchTemplateDraft, LaunchTemplateOutputs};
 pub use pod_identity::{PodIdentityAssociation, PodIdentityAssociationDraft, PodIdentityAssociationOutputs};
 pub use s3::{
-    Bucket, BucketDraft, BucketEncryption, BucketEncryptionDraft, BucketLifecycle, BucketLifecycleDraft,
-    BucketOutputs, BucketOwnershipControls, BucketOwnershipControlsDraft, BucketPolicy, BucketPolicyDraft,
-    BucketPublicAccessBlock, BucketPublicAccessBlockDraft, BucketVersioning, BucketVersioningDraft, LifecycleRule,
+    Bucket, BucketDraft, BucketEncryption, BucketEncryptionDraft, BucketLifecycle, BucketLifecycleDraft, BucketOutputs,
+    BucketOwnershipControls, BucketOwnershipControlsDraft, BucketPolicy, BucketPolicyDraft, BucketPublicAccessBlock,
+    BucketPublicAccessBlockDraft, BucketVersioning, BucketVersioningDraft, LifecycleRule,
 };
 pub use security_group::{IngressRule, SecurityGroup, SecurityGroupDraft, SecurityGroupOutputs};
 pub use service_account_role::{
