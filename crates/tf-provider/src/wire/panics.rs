@@ -113,7 +113,6 @@ fn message(payload: &(dyn Any + Send)) -> String {
 }
 
 #[cfg(test)]
-#[expect(clippy::panic, reason = "panics are the subject")]
 mod tests {
     use super::*;
 
