@@ -12,8 +12,8 @@ use futures::{FutureExt, future::BoxFuture};
 use tf_provider::{Attributes, Cty, DataSource, Diagnostic, Diagnostics, Function, RequestCx, Resource, Schema};
 use value::{AttributePath, Value};
 
-pub use config::{AssumeRole, Config, Exec, Kubernetes, PreflightMode};
 use config::decode;
+pub use config::{AssumeRole, Config, Exec, Kubernetes, PreflightMode};
 
 use crate::{
     bridge::{Bridge, Ground, SharedGround, fault_diagnostic},
@@ -181,8 +181,12 @@ impl DescribeCluster for KnownClusters {
         async move {
             let root = AttributePath::root();
             let Some(aws) = self.0.get() else {
-                return Err(Diagnostic::error(&root, "The provider is not configured", "A data source was read first.")
-                    .advise("Report this; it is always a problem with Terraform or the provider."));
+                return Err(Diagnostic::error(
+                    &root,
+                    "The provider is not configured",
+                    "A data source was read first.",
+                )
+                .advise("Report this; it is always a problem with Terraform or the provider."));
             };
             let cx = Cx::default().cancelled_by(cx.cancel.clone());
             match converge::read_retried(&cx, None, || aws::describe_cluster(aws, name).boxed()).await {
@@ -211,4 +215,3 @@ fn told(facts: aws::ClusterFacts) -> ClusterFacts {
         auto_mode: facts.auto_mode,
     }
 }
-

@@ -2,12 +2,7 @@
 
 use std::{env, error::Error, fs, path::PathBuf};
 
-const FILES: [&str; 4] = [
-    "tfplugin6.proto",
-    "grpc_broker.proto",
-    "grpc_controller.proto",
-    "grpc_stdio.proto",
-];
+const FILES: [&str; 4] = ["tfplugin6.proto", "grpc_broker.proto", "grpc_controller.proto", "grpc_stdio.proto"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let protos = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join("../../proto");
@@ -16,10 +11,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     compiler.include_imports(true).open_files(FILES)?;
 
     let out = PathBuf::from(env::var("OUT_DIR")?);
-    fs::write(
-        out.join("descriptors.bin"),
-        compiler.encode_file_descriptor_set(),
-    )?;
+    fs::write(out.join("descriptors.bin"), compiler.encode_file_descriptor_set())?;
     // Clients serve the tests: they are generic over the transport, so nothing of them is in the shipped binary.
     tonic_prost_build::configure()
         .build_client(true)

@@ -12,12 +12,9 @@ pub(super) fn import<C: Composite>(request: &ImportRequest) -> StateResponse {
         ImportRequest::Identity(identity) => Ok(C::IDENTITY.iter().map(|name| identity.get(name).clone()).collect()),
     };
     match parts {
-        Err(complaint) => StateResponse {
-            state: Cty::Null,
-            private: Vec::new(),
-            identity: Cty::Null,
-            diagnostics: complaint.into(),
-        },
+        Err(complaint) => {
+            StateResponse { state: Cty::Null, private: Vec::new(), identity: Cty::Null, diagnostics: complaint.into() }
+        }
         Ok(parts) => {
             let mut state = schema::schema::<C>().block.null_object();
             for (name, value) in C::IDENTITY.iter().zip(parts) {

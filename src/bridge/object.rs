@@ -164,11 +164,7 @@ pub(super) fn settle(planned: &Cty, result: &Cty) -> Cty {
         (Cty::Object(planned), result) => Cty::Object(settle_map(planned, result)),
         (Cty::Map(planned), result) => Cty::Map(settle_map(planned, result)),
         (Cty::List(planned), Cty::List(result)) => Cty::List(
-            planned
-                .iter()
-                .enumerate()
-                .map(|(at, value)| settle(value, result.get(at).unwrap_or(&Cty::Null)))
-                .collect(),
+            planned.iter().enumerate().map(|(at, value)| settle(value, result.get(at).unwrap_or(&Cty::Null))).collect(),
         ),
         // Elements of a set are told apart by their whole value: one that is not known is taken as it came.
         (Cty::Set(_), Cty::Set(_)) if !planned.is_wholly_known() => known(result),

@@ -43,9 +43,10 @@ pub(super) fn identity<C: Composite>() -> IdentitySchema {
 
 /// The components as recorded; what is retired shows as `<key>@old`.
 pub(super) fn recorded(ledger: &Ledger) -> Cty {
-    let entries = ledger.entries.iter().map(|(key, entry)| {
-        (key.clone(), component(&entry.kind, id(entry).into(), entry.health.to_string()))
-    });
+    let entries = ledger
+        .entries
+        .iter()
+        .map(|(key, entry)| (key.clone(), component(&entry.kind, id(entry).into(), entry.health.to_string())));
     let retired = ledger.retired.iter().map(|(key, entry)| {
         (format!("{key}@old"), component(&entry.kind, id(entry).into(), "to be deleted".to_owned()))
     });

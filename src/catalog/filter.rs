@@ -49,26 +49,17 @@ impl Filter {
             && self.vendor.is_none_or(|vendor| vendor == device.vendor)
             && self.count.is_none_or(|count| count == device.count)
             && self.min_count.is_none_or(|least| least <= device.count)
-            && self
-                .min_memory_gib
-                .is_none_or(|least| least <= device.memory_gib_each)
-            && self
-                .min_total_memory_gib
-                .is_none_or(|least| least <= kind.accelerator_memory_gib())
+            && self.min_memory_gib.is_none_or(|least| least <= device.memory_gib_each)
+            && self.min_total_memory_gib.is_none_or(|least| least <= kind.accelerator_memory_gib())
     }
 
     fn accepts_machine(&self, kind: &InstanceType) -> bool {
-        self.family
-            .as_deref()
-            .is_none_or(|family| family == kind.family())
+        self.family.as_deref().is_none_or(|family| family == kind.family())
             && self.arch.is_none_or(|arch| arch == kind.arch)
-            && self.min_efa_interfaces.is_none_or(|least| {
-                least == 0 || kind.efa_interfaces.is_some_and(|count| least <= count)
-            })
-            && self.max_usd_per_hour.is_none_or(|most| {
-                kind.on_demand_usd_per_hour
-                    .is_some_and(|price| price <= most)
-            })
+            && self
+                .min_efa_interfaces
+                .is_none_or(|least| least == 0 || kind.efa_interfaces.is_some_and(|count| least <= count))
+            && self.max_usd_per_hour.is_none_or(|most| kind.on_demand_usd_per_hour.is_some_and(|price| price <= most))
     }
 }
 
@@ -79,20 +70,14 @@ pub fn find(name: &str) -> Option<&'static InstanceType> {
 
 /// The types that have what is asked for, the cheapest first and those without a price last.
 pub fn filter(filter: &Filter) -> Vec<&'static InstanceType> {
-    let mut found: Vec<_> = instance_types()
-        .iter()
-        .filter(|kind| filter.accepts(kind))
-        .collect();
+    let mut found: Vec<_> = instance_types().iter().filter(|kind| filter.accepts(kind)).collect();
     found.sort_by(|left, right| by_price(left, right));
     found
 }
 
 fn by_price(left: &InstanceType, right: &InstanceType) -> Ordering {
     let price = |kind: &InstanceType| kind.on_demand_usd_per_hour.unwrap_or(f64::INFINITY);
-    price(left)
-        .total_cmp(&price(right))
-        .then(left.vcpus.cmp(&right.vcpus))
-        .then(left.name.cmp(right.name))
+    price(left).total_cmp(&price(right)).then(left.vcpus.cmp(&right.vcpus)).then(left.name.cmp(right.name))
 }
 
 #[cfg(test)]
@@ -112,32 +97,17 @@ mod tests {
 
     #[test]
     fn one_l4_is_offered_from_the_cheapest_up() {
-        let wanted = Filter {
-            product: Some("L4".to_owned()),
-            count: Some(1),
-            min_memory_gib: Some(20.0),
-            ..Filter::default()
-        };
+        let wanted =
+            Filter { product: Some("L4".to_owned()), count: Some(1), min_memory_gib: Some(20.0), ..Filter::default() };
         assert_eq!(
             names(&wanted),
-            [
-                "g6.xlarge",
-                "g6.2xlarge",
-                "g6.4xlarge",
-                "gr6.4xlarge",
-                "g6.8xlarge",
-                "gr6.8xlarge",
-                "g6.16xlarge"
-            ]
+            ["g6.xlarge", "g6.2xlarge", "g6.4xlarge", "gr6.4xlarge", "g6.8xlarge", "gr6.8xlarge", "g6.16xlarge"]
         );
     }
 
     #[test]
     fn types_without_a_price_come_last_and_never_under_a_limit() {
-        let mut wanted = Filter {
-            product: Some("H200".to_owned()),
-            ..Filter::default()
-        };
+        let mut wanted = Filter { product: Some("H200".to_owned()), ..Filter::default() };
         assert_eq!(names(&wanted), ["p5en.48xlarge", "p5e.48xlarge"]);
         wanted.max_usd_per_hour = Some(100.0);
         assert_eq!(names(&wanted), ["p5en.48xlarge"]);
@@ -145,17 +115,11 @@ mod tests {
 
     #[test]
     fn slices_are_offered_only_when_asked_for() {
-        let mut wanted = Filter {
-            vendor: Some(Vendor::Nvidia),
-            ..Filter::default()
-        };
+        let mut wanted = Filter { vendor: Some(Vendor::Nvidia), ..Filter::default() };
         assert_eq!(names(&wanted).first(), Some(&"g5g.xlarge"));
         wanted.include_fractions = true;
         assert_eq!(names(&wanted).first(), Some(&"g6f.large"));
-        let slice = Filter {
-            product: Some("L4-12Q".to_owned()),
-            ..Filter::default()
-        };
+        let slice = Filter { product: Some("L4-12Q".to_owned()), ..Filter::default() };
         assert_eq!(names(&slice), ["g6f.4xlarge", "gr6f.4xlarge"]);
     }
 
@@ -169,20 +133,8 @@ mod tests {
             min_efa_interfaces: Some(16),
             ..Filter::default()
         };
-        assert_eq!(
-            names(&wanted),
-            [
-                "p5.48xlarge",
-                "p5en.48xlarge",
-                "p6-b300.48xlarge",
-                "p5e.48xlarge"
-            ]
-        );
-        let arm = Filter {
-            arch: Some(Arch::Arm64),
-            family: Some("g5g".to_owned()),
-            ..Filter::default()
-        };
+        assert_eq!(names(&wanted), ["p5.48xlarge", "p5en.48xlarge", "p6-b300.48xlarge", "p5e.48xlarge"]);
+        let arm = Filter { arch: Some(Arch::Arm64), family: Some("g5g".to_owned()), ..Filter::default() };
         assert_eq!(names(&arm).len(), 5);
     }
 

@@ -41,10 +41,7 @@ mod tests {
     }
 
     fn fitting(memory_gib: f64, accepted: &Filter) -> Vec<&'static str> {
-        fit_instance_types(memory_gib, accepted)
-            .into_iter()
-            .map(|kind| kind.name)
-            .collect()
+        fit_instance_types(memory_gib, accepted).into_iter().map(|kind| kind.name).collect()
     }
 
     #[test]
@@ -64,15 +61,9 @@ mod tests {
 
     #[test]
     fn the_cheapest_fitting_type_comes_first() {
-        let accepted = Filter {
-            product: Some("L40S".to_owned()),
-            ..Filter::default()
-        };
+        let accepted = Filter { product: Some("L40S".to_owned()), ..Filter::default() };
         assert_eq!(fitting(30.0, &accepted).first(), Some(&"g6e.xlarge"));
-        assert_eq!(
-            fitting(150.0, &accepted),
-            ["g6e.12xlarge", "g6e.24xlarge", "g6e.48xlarge"]
-        );
+        assert_eq!(fitting(150.0, &accepted), ["g6e.12xlarge", "g6e.24xlarge", "g6e.48xlarge"]);
     }
 
     #[test]

@@ -29,9 +29,7 @@ impl ImageFamily {
                 Amazon Linux 2 images in November 2025, and none for Kubernetes 1.33 or later. \
                 Use \"al2023\" or \"bottlerocket\"."
                 .to_owned()),
-            _ => Err(format!(
-                "Image family {name:?} is not known. Use \"al2023\" or \"bottlerocket\"."
-            )),
+            _ => Err(format!("Image family {name:?} is not known. Use \"al2023\" or \"bottlerocket\".")),
         }
     }
 
@@ -63,11 +61,7 @@ impl ImageFamily {
 /// The EKS `amiType` for an operating system, a processor and an accelerator.
 ///
 /// `vendor` is `None` for nodes without accelerator. The error is a sentence for users.
-pub fn ami_type(
-    family: ImageFamily,
-    arch: Arch,
-    vendor: Option<Vendor>,
-) -> Result<&'static str, String> {
+pub fn ami_type(family: ImageFamily, arch: Arch, vendor: Option<Vendor>) -> Result<&'static str, String> {
     use Arch::{Arm64, X86_64};
     use ImageFamily::{Al2023, Bottlerocket};
     use Vendor::{Neuron, Nvidia};
@@ -82,10 +76,7 @@ pub fn ami_type(
         // Bottlerocket's standard image has the Neuron driver in it.
         (Bottlerocket, X86_64, Some(Neuron) | None) => Ok("BOTTLEROCKET_x86_64"),
         (Bottlerocket, Arm64, None) => Ok("BOTTLEROCKET_ARM_64"),
-        (_, Arm64, Some(Neuron)) => Err(format!(
-            "EKS has no {} image for Neuron devices on arm64.",
-            family.name()
-        )),
+        (_, Arm64, Some(Neuron)) => Err(format!("EKS has no {} image for Neuron devices on arm64.", family.name())),
     }
 }
 
@@ -133,57 +124,26 @@ mod tests {
     fn the_image_follows_system_processor_and_accelerator() {
         check(ImageFamily::Al2023, "g5.xlarge", "AL2023_x86_64_NVIDIA");
         check(ImageFamily::Al2023, "g5g.xlarge", "AL2023_ARM_64_NVIDIA");
-        check(
-            ImageFamily::Al2023,
-            "p6e-gb200.36xlarge",
-            "AL2023_ARM_64_NVIDIA",
-        );
+        check(ImageFamily::Al2023, "p6e-gb200.36xlarge", "AL2023_ARM_64_NVIDIA");
         check(ImageFamily::Al2023, "trn2.48xlarge", "AL2023_x86_64_NEURON");
-        check(
-            ImageFamily::Bottlerocket,
-            "p5.48xlarge",
-            "BOTTLEROCKET_x86_64_NVIDIA",
-        );
-        check(
-            ImageFamily::Bottlerocket,
-            "g5g.xlarge",
-            "BOTTLEROCKET_ARM_64_NVIDIA",
-        );
-        check(
-            ImageFamily::Bottlerocket,
-            "inf2.xlarge",
-            "BOTTLEROCKET_x86_64",
-        );
+        check(ImageFamily::Bottlerocket, "p5.48xlarge", "BOTTLEROCKET_x86_64_NVIDIA");
+        check(ImageFamily::Bottlerocket, "g5g.xlarge", "BOTTLEROCKET_ARM_64_NVIDIA");
+        check(ImageFamily::Bottlerocket, "inf2.xlarge", "BOTTLEROCKET_x86_64");
     }
 
     #[test]
     fn a_node_without_accelerator_gets_the_standard_image() {
         let standard = |family, arch| ami_type(family, arch, None);
-        assert_eq!(
-            standard(ImageFamily::Al2023, Arch::X86_64),
-            Ok("AL2023_x86_64_STANDARD")
-        );
-        assert_eq!(
-            standard(ImageFamily::Al2023, Arch::Arm64),
-            Ok("AL2023_ARM_64_STANDARD")
-        );
-        assert_eq!(
-            standard(ImageFamily::Bottlerocket, Arch::X86_64),
-            Ok("BOTTLEROCKET_x86_64")
-        );
-        assert_eq!(
-            standard(ImageFamily::Bottlerocket, Arch::Arm64),
-            Ok("BOTTLEROCKET_ARM_64")
-        );
+        assert_eq!(standard(ImageFamily::Al2023, Arch::X86_64), Ok("AL2023_x86_64_STANDARD"));
+        assert_eq!(standard(ImageFamily::Al2023, Arch::Arm64), Ok("AL2023_ARM_64_STANDARD"));
+        assert_eq!(standard(ImageFamily::Bottlerocket, Arch::X86_64), Ok("BOTTLEROCKET_x86_64"));
+        assert_eq!(standard(ImageFamily::Bottlerocket, Arch::Arm64), Ok("BOTTLEROCKET_ARM_64"));
     }
 
     #[test]
     fn what_has_no_image_is_refused_with_the_reason() {
         let neuron = ami_type(ImageFamily::Al2023, Arch::Arm64, Some(Vendor::Neuron));
-        assert_eq!(
-            neuron,
-            Err("EKS has no al2023 image for Neuron devices on arm64.".to_owned())
-        );
+        assert_eq!(neuron, Err("EKS has no al2023 image for Neuron devices on arm64.".to_owned()));
         let grace = find("p6e-gb200.36xlarge").expect("in the table");
         assert!(ami_type_for(ImageFamily::Bottlerocket, grace).is_err());
     }
@@ -191,12 +151,7 @@ mod tests {
     #[test]
     fn g7_is_refused_because_of_its_driver_and_nothing_else_is() {
         for kind in instance_types() {
-            assert_eq!(
-                check_driver(kind).is_err(),
-                kind.family() == "g7",
-                "{}",
-                kind.name
-            );
+            assert_eq!(check_driver(kind).is_err(), kind.family() == "g7", "{}", kind.name);
         }
         let complaint = find("g7.2xlarge").map(check_driver);
         let text = complaint.and_then(Result::err).unwrap_or_default();
@@ -206,10 +161,7 @@ mod tests {
     #[test]
     fn a_dead_or_unknown_family_is_named_with_the_living_ones() {
         assert_eq!(ImageFamily::parse("al2023"), Ok(ImageFamily::Al2023));
-        assert_eq!(
-            ImageFamily::parse("bottlerocket"),
-            Ok(ImageFamily::Bottlerocket)
-        );
+        assert_eq!(ImageFamily::parse("bottlerocket"), Ok(ImageFamily::Bottlerocket));
         for name in ["al2", "ubuntu", ""] {
             let text = ImageFamily::parse(name).err().unwrap_or_default();
             assert!(text.contains("\"al2023\" or \"bottlerocket\""), "{text}");

@@ -112,17 +112,10 @@ pub fn model_memory_gib(model: &ModelSpec) -> Result<Breakdown, String> {
         ModelSize::CheckpointGib(size) => size,
         ModelSize::ParametersBillion(_) => sizes.weight_bytes(model.dtype) / GIB,
     };
-    let kv_cache_gib = sizes.kv_bytes_per_token(model.kv_dtype())
-        * f64::from(model.max_context)
-        * f64::from(model.sequences)
-        / GIB;
+    let kv_cache_gib =
+        sizes.kv_bytes_per_token(model.kv_dtype()) * f64::from(model.max_context) * f64::from(model.sequences) / GIB;
     let overhead_gib = 1.0 + 8192.0 * sizes.hidden * 12.0 * model.dtype.activation_bytes() / GIB;
-    Ok(Breakdown {
-        weights_gib,
-        kv_cache_gib,
-        overhead_gib,
-        total_gib: weights_gib + kv_cache_gib + overhead_gib,
-    })
+    Ok(Breakdown { weights_gib, kv_cache_gib, overhead_gib, total_gib: weights_gib + kv_cache_gib + overhead_gib })
 }
 
 // === impl Dtype ===
@@ -169,22 +162,11 @@ impl Dtype {
 impl ModelSpec {
     /// One request of `max_context` tokens, an unknown architecture.
     pub fn new(size: ModelSize, dtype: Dtype, max_context: u32) -> Self {
-        Self {
-            size,
-            dtype,
-            max_context,
-            sequences: 1,
-            kv_cache_dtype: None,
-            architecture: Architecture::default(),
-        }
+        Self { size, dtype, max_context, sequences: 1, kv_cache_dtype: None, architecture: Architecture::default() }
     }
 
     fn kv_dtype(&self) -> Dtype {
-        let computed_in = if self.dtype == Dtype::Float32 {
-            Dtype::Float32
-        } else {
-            Dtype::Bfloat16
-        };
+        let computed_in = if self.dtype == Dtype::Float32 { Dtype::Float32 } else { Dtype::Bfloat16 };
         self.kv_cache_dtype.unwrap_or(computed_in)
     }
 
@@ -202,15 +184,8 @@ impl ModelSpec {
                  or GiB: write 7.6 for a model of 7.6 billion."
             ));
         }
-        let positive = [
-            ("max_context", Some(self.max_context)),
-            ("sequences", Some(self.sequences)),
-        ];
-        match positive
-            .into_iter()
-            .chain(self.architecture.fields())
-            .find(|(_, at)| *at == Some(0))
-        {
+        let positive = [("max_context", Some(self.max_context)), ("sequences", Some(self.sequences))];
+        match positive.into_iter().chain(self.architecture.fields()).find(|(_, at)| *at == Some(0)) {
             Some((name, _)) => Err(format!("{name} must be at least 1, not 0.")),
             None => Ok(()),
         }
@@ -288,10 +263,7 @@ mod tests {
     fn check_weights(billion: f64, dtype: Dtype, published_gb: f64, tolerance: f64) {
         let estimated_gb = estimate(billion, dtype, 1).weights_gib * GIB / 1e9;
         let off = (estimated_gb - published_gb).abs() / published_gb;
-        assert!(
-            off <= tolerance,
-            "{billion} {dtype:?}: {estimated_gb} GB, not {published_gb} GB"
-        );
+        assert!(off <= tolerance, "{billion} {dtype:?}: {estimated_gb} GB, not {published_gb} GB");
     }
 
     #[test]
@@ -307,21 +279,13 @@ mod tests {
     #[test]
     fn a_given_architecture_gives_the_exact_cache() {
         let mut model = ModelSpec::new(ModelSize::ParametersBillion(7.62), Dtype::Bfloat16, 8192);
-        model.architecture = Architecture {
-            layers: Some(28),
-            kv_heads: Some(4),
-            head_dim: Some(128),
-            ..Architecture::default()
-        };
-        let one = model_memory_gib(&model)
-            .expect("a valid model")
-            .kv_cache_gib;
+        model.architecture =
+            Architecture { layers: Some(28), kv_heads: Some(4), head_dim: Some(128), ..Architecture::default() };
+        let one = model_memory_gib(&model).expect("a valid model").kv_cache_gib;
         assert!((one - 0.4375).abs() < 1e-12, "{one}");
         model.sequences = 16;
         model.kv_cache_dtype = Some(Dtype::Fp8);
-        let sixteen = model_memory_gib(&model)
-            .expect("a valid model")
-            .kv_cache_gib;
+        let sixteen = model_memory_gib(&model).expect("a valid model").kv_cache_gib;
         assert!((sixteen - 3.5).abs() < 1e-12, "{sixteen}");
     }
 
@@ -330,8 +294,7 @@ mod tests {
         // Bytes a token from the published configurations of Llama 3 (8B, 70B, 405B).
         for (billion, published) in [(8.0, 131_072.0), (70.6, 327_680.0), (405.9, 516_096.0)] {
             let tokens = 4096;
-            let bytes =
-                estimate(billion, Dtype::Bfloat16, tokens).kv_cache_gib * GIB / f64::from(tokens);
+            let bytes = estimate(billion, Dtype::Bfloat16, tokens).kv_cache_gib * GIB / f64::from(tokens);
             let ratio = bytes / published;
             assert!((0.9..=1.4).contains(&ratio), "{billion}: {ratio}");
         }
@@ -358,10 +321,7 @@ mod tests {
         assert_eq!(fits(70.6, Dtype::Bfloat16, 8192, "p5.48xlarge"), Some(2));
         assert_eq!(fits(405.9, Dtype::Fp8, 8192, "p5.48xlarge"), Some(8));
         assert_eq!(fits(405.9, Dtype::Bfloat16, 8192, "p5.48xlarge"), None);
-        let nvidia = Filter {
-            vendor: Some(Vendor::Nvidia),
-            ..Filter::default()
-        };
+        let nvidia = Filter { vendor: Some(Vendor::Nvidia), ..Filter::default() };
         let small = estimate(7.62, Dtype::Bfloat16, 8192).total_gib;
         let cheapest = fit_instance_types(small, &nvidia);
         assert_eq!(cheapest.first().map(|kind| kind.name), Some("g6.xlarge"));
@@ -396,10 +356,7 @@ mod tests {
         assert_eq!(Dtype::parse("half"), Ok(Dtype::Float16));
         assert_eq!(Dtype::parse("awq"), Ok(Dtype::Int4));
         let text = Dtype::parse("int3").err().unwrap_or_default();
-        assert!(
-            text.contains("\"int3\"") && text.contains("\"bfloat16\""),
-            "{text}"
-        );
+        assert!(text.contains("\"int3\"") && text.contains("\"bfloat16\""), "{text}");
     }
 
     #[test]
@@ -407,10 +364,7 @@ mod tests {
         let refused = |model: ModelSpec| model_memory_gib(&model).err().unwrap_or_default();
         let billion = |value| ModelSpec::new(ModelSize::ParametersBillion(value), Dtype::Fp8, 1);
         for value in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            assert!(
-                refused(billion(value)).starts_with("parameters_billion must"),
-                "{value}"
-            );
+            assert!(refused(billion(value)).starts_with("parameters_billion must"), "{value}");
         }
         assert!(refused(billion(7.6e9)).contains("write 7.6"));
         let mut model = billion(7.6);

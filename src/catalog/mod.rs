@@ -228,12 +228,7 @@ mod tests {
             assert_eq!(Arch::parse(&arch.to_string()), Some(arch));
             assert_eq!(Arch::parse(arch.kubernetes_name()), Some(arch));
         }
-        for link in [
-            Interconnect::None,
-            Interconnect::NvLink,
-            Interconnect::NvSwitch,
-            Interconnect::NeuronLink,
-        ] {
+        for link in [Interconnect::None, Interconnect::NvLink, Interconnect::NvSwitch, Interconnect::NeuronLink] {
             assert_eq!(Interconnect::parse(&link.to_string()), Some(link));
         }
     }

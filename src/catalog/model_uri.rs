@@ -41,14 +41,9 @@ pub fn parse_model_uri(uri: &str) -> Result<ModelUri, String> {
         return Err(format!("A model address is empty. {FORMS}"));
     }
     let Some((scheme, rest)) = uri.split_once("://") else {
-        return Err(format!(
-            "A model address must begin with its scheme. {FORMS}"
-        ));
+        return Err(format!("A model address must begin with its scheme. {FORMS}"));
     };
-    if let Some(letter) = rest
-        .chars()
-        .find(|letter| letter.is_whitespace() || letter.is_control())
-    {
+    if let Some(letter) = rest.chars().find(|letter| letter.is_whitespace() || letter.is_control()) {
         return Err(format!("A model address cannot contain {letter:?}."));
     }
     match scheme {
@@ -59,14 +54,11 @@ pub fn parse_model_uri(uri: &str) -> Result<ModelUri, String> {
             "A model address cannot begin with \"{scheme}://\". A page of the Hugging Face Hub is \
              written hf://organisation/name, an object in S3 s3://bucket/prefix."
         )),
-        _ => Err(format!(
-            "Scheme {scheme:?} of a model address is not known. {FORMS}"
-        )),
+        _ => Err(format!("Scheme {scheme:?} of a model address is not known. {FORMS}")),
     }
 }
 
-const FORMS: &str =
-    "Write hf://organisation/name[@revision], s3://bucket/prefix or pvc://claim/path.";
+const FORMS: &str = "Write hf://organisation/name[@revision], s3://bucket/prefix or pvc://claim/path.";
 
 // === impl Scheme ===
 
@@ -103,9 +95,7 @@ fn parse_repository(rest: &str) -> Result<ModelUri, String> {
     };
     let repository = repository.strip_suffix('/').unwrap_or(repository);
     let Some((organisation, name)) = repository.split_once('/') else {
-        return Err(format!(
-            "Repository {repository:?} has no organisation. Write hf://organisation/name."
-        ));
+        return Err(format!("Repository {repository:?} has no organisation. Write hf://organisation/name."));
     };
     if name.contains('/') {
         return Err(format!(
@@ -177,10 +167,7 @@ fn check_bucket(bucket: &str) -> Result<(), String> {
         "is empty"
     } else if !(3..=63).contains(&bucket.len()) {
         "must have 3 to 63 characters"
-    } else if !bucket
-        .chars()
-        .all(|letter| allowed(letter) || ".-".contains(letter))
-    {
+    } else if !bucket.chars().all(|letter| allowed(letter) || ".-".contains(letter)) {
         "may have only lower-case letters, digits, \"-\" and \".\""
     } else if !bucket.starts_with(allowed) || !bucket.ends_with(allowed) || bucket.contains("..") {
         "must begin and end with a letter or digit and cannot contain \"..\""
@@ -230,16 +217,9 @@ fn check_path<'a>(what: &str, path: &'a str) -> Result<&'a str, String> {
     if path.is_empty() {
         return Ok(path);
     }
-    match path
-        .split('/')
-        .find(|part| matches!(*part, "" | "." | ".."))
-    {
-        Some("") => Err(format!(
-            "{what} {path:?} of a model address cannot contain \"//\" or begin with \"/\"."
-        )),
-        Some(part) => Err(format!(
-            "{what} {path:?} of a model address cannot contain {part:?}."
-        )),
+    match path.split('/').find(|part| matches!(*part, "" | "." | "..")) {
+        Some("") => Err(format!("{what} {path:?} of a model address cannot contain \"//\" or begin with \"/\".")),
+        Some(part) => Err(format!("{what} {path:?} of a model address cannot contain {part:?}.")),
         None => Ok(path),
     }
 }
@@ -262,12 +242,7 @@ mod tests {
 
     #[test]
     fn a_repository_may_have_a_revision() {
-        check(
-            "hf://Qwen/Qwen2.5-7B-Instruct",
-            "Qwen/Qwen2.5-7B-Instruct",
-            "",
-            None,
-        );
+        check("hf://Qwen/Qwen2.5-7B-Instruct", "Qwen/Qwen2.5-7B-Instruct", "", None);
         check("hf://org/name@main", "org/name", "", Some("main"));
         check("hf://org/name@refs/pr/1", "org/name", "", Some("refs/pr/1"));
         check("hf://org/name/", "org/name", "", None);
@@ -278,12 +253,7 @@ mod tests {
 
     #[test]
     fn a_bucket_may_have_a_prefix() {
-        check(
-            "s3://acme-ml-models/models/qwen/",
-            "acme-ml-models",
-            "models/qwen",
-            None,
-        );
+        check("s3://acme-ml-models/models/qwen/", "acme-ml-models", "models/qwen", None);
         check("s3://acme-ml-models", "acme-ml-models", "", None);
         check("s3://acme-ml-models/", "acme-ml-models", "", None);
         check("s3://acme.ml/a@b", "acme.ml", "a@b", None);
@@ -300,23 +270,14 @@ mod tests {
 
     #[test]
     fn a_missing_or_foreign_scheme_is_answered_with_the_forms() {
-        for uri in [
-            "",
-            "Qwen/Qwen2.5-7B",
-            "gs://bucket/x",
-            "HF://org/name",
-            "/models",
-        ] {
+        for uri in ["", "Qwen/Qwen2.5-7B", "gs://bucket/x", "HF://org/name", "/models"] {
             assert!(refused(uri).contains("hf://organisation/name"), "{uri}");
         }
     }
 
     #[test]
     fn a_pasted_address_with_a_token_is_not_repeated() {
-        for uri in [
-            "https://user:hf_secret@huggingface.co/org/name",
-            "git://hf_secret@host/x",
-        ] {
+        for uri in ["https://user:hf_secret@huggingface.co/org/name", "git://hf_secret@host/x"] {
             assert!(!refused(uri).contains("hf_secret"), "{uri}");
         }
     }

@@ -36,10 +36,7 @@ pub fn guess(name: &str) -> Option<Guess> {
         "trn" | "inf" => Vendor::Neuron,
         _ => return None,
     };
-    Some(Guess {
-        vendor,
-        arch: arch_of(attributes),
-    })
+    Some(Guess { vendor, arch: arch_of(attributes) })
 }
 
 /// The known types whose names are nearest to `name`, nearest first; for "did you mean".
@@ -57,11 +54,7 @@ pub fn nearest_names(name: &str) -> Vec<&'static str> {
         .collect();
     // Stable, so that equally near sizes stay in the order of the table.
     scored.sort_by_key(|(far, _)| *far);
-    scored
-        .into_iter()
-        .take(SUGGESTIONS)
-        .map(|(_, name)| name)
-        .collect()
+    scored.into_iter().take(SUGGESTIONS).map(|(_, name)| name).collect()
 }
 
 /// The part of a type's name before the size.
@@ -102,60 +95,30 @@ mod tests {
     #[test]
     fn the_scheme_of_names_agrees_with_every_row_of_the_table() {
         for kind in instance_types() {
-            let expected = Guess {
-                vendor: kind.accelerator.vendor,
-                arch: kind.arch,
-            };
+            let expected = Guess { vendor: kind.accelerator.vendor, arch: kind.arch };
             assert_eq!(guess(kind.name), Some(expected), "{}", kind.name);
         }
     }
 
     #[test]
     fn a_type_of_tomorrow_is_guessed() {
-        let nvidia = Guess {
-            vendor: Vendor::Nvidia,
-            arch: Arch::X86_64,
-        };
+        let nvidia = Guess { vendor: Vendor::Nvidia, arch: Arch::X86_64 };
         assert_eq!(guess("g8.xlarge"), Some(nvidia));
         assert_eq!(guess("p7-x100.48xlarge"), Some(nvidia));
-        assert_eq!(
-            guess("p6e-gb300.36xlarge"),
-            Some(Guess {
-                vendor: Vendor::Nvidia,
-                arch: Arch::Arm64
-            })
-        );
-        assert_eq!(
-            guess("trn3.48xlarge"),
-            Some(Guess {
-                vendor: Vendor::Neuron,
-                arch: Arch::X86_64
-            })
-        );
+        assert_eq!(guess("p6e-gb300.36xlarge"), Some(Guess { vendor: Vendor::Nvidia, arch: Arch::Arm64 }));
+        assert_eq!(guess("trn3.48xlarge"), Some(Guess { vendor: Vendor::Neuron, arch: Arch::X86_64 }));
     }
 
     #[test]
     fn a_type_without_a_known_accelerator_is_not_guessed() {
-        for name in [
-            "m7g.large",
-            "g4ad.xlarge",
-            "dl1.24xlarge",
-            "vt1.3xlarge",
-            "g5",
-            "g5.",
-            "",
-            "ü9.x",
-        ] {
+        for name in ["m7g.large", "g4ad.xlarge", "dl1.24xlarge", "vt1.3xlarge", "g5", "g5.", "", "ü9.x"] {
             assert_eq!(guess(name), None, "{name}");
         }
     }
 
     #[test]
     fn a_wrong_size_suggests_sizes_of_the_family() {
-        assert_eq!(
-            nearest_names("g5.3xlarge"),
-            ["g5.xlarge", "g5.2xlarge", "g5.4xlarge"]
-        );
+        assert_eq!(nearest_names("g5.3xlarge"), ["g5.xlarge", "g5.2xlarge", "g5.4xlarge"]);
         assert_eq!(nearest_names("p5.24xlarge"), ["p5.4xlarge", "p5.48xlarge"]);
     }
 

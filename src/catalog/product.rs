@@ -21,26 +21,16 @@ pub fn product_matches(query: &str, accelerator: &Accelerator) -> bool {
         return false;
     }
     let is_slice = accelerator.share < 1.0;
-    [Some(accelerator.name), accelerator.product_label]
-        .into_iter()
-        .flatten()
-        .any(|name| {
-            let known = words(name);
-            wanted == known
-                || (!is_slice && (names_part(&wanted, &known) || joined(&wanted, &known)))
-        })
+    [Some(accelerator.name), accelerator.product_label].into_iter().flatten().any(|name| {
+        let known = words(name);
+        wanted == known || (!is_slice && (names_part(&wanted, &known) || joined(&wanted, &known)))
+    })
 }
 
 /// The products a query can name, sorted, for complaints about one that matches nothing.
 pub fn known_products() -> Vec<&'static str> {
-    let mut products: Vec<_> = instance_types()
-        .iter()
-        .map(|kind| {
-            kind.accelerator
-                .product_label
-                .unwrap_or(kind.accelerator.name)
-        })
-        .collect();
+    let mut products: Vec<_> =
+        instance_types().iter().map(|kind| kind.accelerator.product_label.unwrap_or(kind.accelerator.name)).collect();
     products.sort_unstable();
     products.dedup();
     products
@@ -65,14 +55,7 @@ fn names_part(wanted: &[String], known: &[String]) -> bool {
 /// Whether `wanted`, written as one word, is the beginning of `known` up to a word's end.
 fn joined(wanted: &[String], known: &[String]) -> bool {
     let whole = wanted.concat();
-    (1..=known.len()).any(|count| {
-        known
-            .iter()
-            .take(count)
-            .map(String::as_str)
-            .collect::<String>()
-            == whole
-    })
+    (1..=known.len()).any(|count| known.iter().take(count).map(String::as_str).collect::<String>() == whole)
 }
 
 #[cfg(test)]
@@ -82,23 +65,12 @@ mod tests {
 
     fn check(query: &str, instance_type: &str, expected: bool) {
         let kind = find(instance_type).expect("in the table");
-        assert_eq!(
-            product_matches(query, &kind.accelerator),
-            expected,
-            "{query} {instance_type}"
-        );
+        assert_eq!(product_matches(query, &kind.accelerator), expected, "{query} {instance_type}");
     }
 
     #[test]
     fn every_usual_spelling_finds_the_device() {
-        for query in [
-            "L4",
-            "l4",
-            "NVIDIA-L4",
-            "NVIDIA L4",
-            "nvidia_l4",
-            "NVIDIA-L4-SHARED",
-        ] {
+        for query in ["L4", "l4", "NVIDIA-L4", "NVIDIA L4", "nvidia_l4", "NVIDIA-L4-SHARED"] {
             check(query, "g6.xlarge", true);
         }
         check("A10G", "g5.xlarge", true);
@@ -155,9 +127,7 @@ mod tests {
         let products = known_products();
         assert!(products.contains(&"NVIDIA-A10G"));
         for product in products {
-            let found = instance_types()
-                .iter()
-                .any(|kind| product_matches(product, &kind.accelerator));
+            let found = instance_types().iter().any(|kind| product_matches(product, &kind.accelerator));
             assert!(found, "{product}");
         }
     }

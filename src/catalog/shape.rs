@@ -52,10 +52,7 @@ pub fn shape_differences(types: &[&InstanceType]) -> Vec<Difference> {
         .into_iter()
         .map(|attribute| Difference {
             attribute,
-            values: types
-                .iter()
-                .map(|kind| (kind.name, attribute.of(kind)))
-                .collect(),
+            values: types.iter().map(|kind| (kind.name, attribute.of(kind))).collect(),
         })
         .filter(Difference::is_real)
         .collect()
@@ -122,18 +119,12 @@ mod tests {
     use crate::catalog::find;
 
     fn differences(names: &[&str]) -> Vec<Difference> {
-        let types: Vec<_> = names
-            .iter()
-            .map(|name| find(name).expect("in the table"))
-            .collect();
+        let types: Vec<_> = names.iter().map(|name| find(name).expect("in the table")).collect();
         shape_differences(&types)
     }
 
     fn attributes(names: &[&str]) -> Vec<ShapeAttribute> {
-        differences(names)
-            .into_iter()
-            .map(|difference| difference.attribute)
-            .collect()
+        differences(names).into_iter().map(|difference| difference.attribute).collect()
     }
 
     #[test]
@@ -149,10 +140,7 @@ mod tests {
         let lines: Vec<_> = found.iter().map(ToString::to_string).collect();
         assert_eq!(
             lines,
-            [
-                "vCPUs: 4 (\"g5.xlarge\"), 8 (\"g5.2xlarge\")",
-                "memory: 16 GiB (\"g5.xlarge\"), 32 GiB (\"g5.2xlarge\")",
-            ]
+            ["vCPUs: 4 (\"g5.xlarge\"), 8 (\"g5.2xlarge\")", "memory: 16 GiB (\"g5.xlarge\"), 32 GiB (\"g5.2xlarge\")",]
         );
     }
 
@@ -167,9 +155,6 @@ mod tests {
 
     #[test]
     fn types_alike_but_for_the_network_differ_in_that_alone() {
-        assert_eq!(
-            attributes(&["p5e.48xlarge", "p5en.48xlarge"]),
-            [ShapeAttribute::EfaInterfaces]
-        );
+        assert_eq!(attributes(&["p5e.48xlarge", "p5en.48xlarge"]), [ShapeAttribute::EfaInterfaces]);
     }
 }

@@ -35,19 +35,12 @@ pub fn instance_types() -> &'static [InstanceType] {
 /// The date a total over these types' prices can claim: the oldest among them.
 ///
 /// `None` if no type has a price.
-pub fn oldest_price_date<'a>(
-    types: impl IntoIterator<Item = &'a InstanceType>,
-) -> Option<&'static str> {
+pub fn oldest_price_date<'a>(types: impl IntoIterator<Item = &'a InstanceType>) -> Option<&'static str> {
     types.into_iter().filter_map(|kind| kind.priced_on).min()
 }
 
 fn parse(source: &'static str) -> Result<Vec<InstanceType>, String> {
-    source
-        .lines()
-        .filter(|line| !line.is_empty() && !line.starts_with('#'))
-        .skip(1)
-        .map(parse_row)
-        .collect()
+    source.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).skip(1).map(parse_row).collect()
 }
 
 /// Reads one line; the fields below stand in the order of its cells.
@@ -113,9 +106,7 @@ impl Row {
     }
 
     fn optional<T: FromStr>(&mut self, column: &str) -> Result<Option<T>, String> {
-        self.text()
-            .map(|cell| cell.parse().map_err(|_| self.complaint(column, cell)))
-            .transpose()
+        self.text().map(|cell| cell.parse().map_err(|_| self.complaint(column, cell))).transpose()
     }
 
     fn word<T>(&mut self, column: &str, read: impl FnOnce(&str) -> Option<T>) -> Result<T, String> {
@@ -186,10 +177,7 @@ mod tests {
             assert!((2.0..=300.0).contains(&device.memory_gib_each), "{kind:?}");
             assert!((2..=192).contains(&kind.vcpus), "{kind:?}");
             assert!((8.0..=4096.0).contains(&kind.memory_gib), "{kind:?}");
-            assert!(
-                kind.efa_interfaces.is_none_or(|count| count <= 32),
-                "{kind:?}"
-            );
+            assert!(kind.efa_interfaces.is_none_or(|count| count <= 32), "{kind:?}");
             if let Some(price) = kind.on_demand_usd_per_hour {
                 assert!((0.1..=200.0).contains(&price), "{kind:?}");
             }
@@ -202,16 +190,9 @@ mod tests {
     #[test]
     fn a_price_has_a_date_and_none_is_newer_than_the_tables() {
         for kind in instance_types() {
-            assert_eq!(
-                kind.on_demand_usd_per_hour.is_some(),
-                kind.priced_on.is_some(),
-                "{kind:?}"
-            );
+            assert_eq!(kind.on_demand_usd_per_hour.is_some(), kind.priced_on.is_some(), "{kind:?}");
         }
-        let newest = instance_types()
-            .iter()
-            .filter_map(|kind| kind.priced_on)
-            .max();
+        let newest = instance_types().iter().filter_map(|kind| kind.priced_on).max();
         assert_eq!(newest, Some(PRICED_ON));
         assert!(PRICE_DISCLAIMER.contains(PRICE_REGION));
     }
@@ -225,10 +206,7 @@ mod tests {
                     && small.accelerator.count < big.accelerator.count
                     && small.vcpus <= big.vcpus
                 {
-                    assert!(
-                        both.is_none_or(|(low, high)| low < high),
-                        "{small:?} {big:?}"
-                    );
+                    assert!(both.is_none_or(|(low, high)| low < high), "{small:?} {big:?}");
                 }
             }
         }
@@ -246,29 +224,17 @@ mod tests {
 
     #[test]
     fn a_total_claims_the_oldest_date_of_its_prices() {
-        let named = |wanted: &'static str| {
-            instance_types()
-                .iter()
-                .filter(move |kind| kind.name == wanted)
-        };
+        let named = |wanted: &'static str| instance_types().iter().filter(move |kind| kind.name == wanted);
         assert_eq!(oldest_price_date(named("g5.xlarge")), Some("2026-02-09"));
-        assert_eq!(
-            oldest_price_date(named("g5.xlarge").chain(named("g5.2xlarge"))),
-            Some("2026-02-09")
-        );
+        assert_eq!(oldest_price_date(named("g5.xlarge").chain(named("g5.2xlarge"))), Some("2026-02-09"));
         assert_eq!(oldest_price_date(named("g5.2xlarge")), Some("2026-08-26"));
         assert_eq!(oldest_price_date(named("trn2.48xlarge")), None);
     }
 
     #[test]
     fn a_bad_row_is_named_with_its_column() {
-        let bad = parse_row(
-            "g9.xlarge\tNVIDIA X\t\tmany\t1\t16\tnone\t4\t16\tx86_64\t0\t0\t1\t2026-01-01\t\t\t",
-        );
-        assert_eq!(
-            bad,
-            Err("g9.xlarge: accelerator_count cannot be \"many\"".to_owned())
-        );
+        let bad = parse_row("g9.xlarge\tNVIDIA X\t\tmany\t1\t16\tnone\t4\t16\tx86_64\t0\t0\t1\t2026-01-01\t\t\t");
+        assert_eq!(bad, Err("g9.xlarge: accelerator_count cannot be \"many\"".to_owned()));
         assert!(parse_row("g9.xlarge\tNVIDIA X").is_err());
     }
 }

@@ -3,5 +3,5 @@
 //! No retry, no waiting, no sleeping: those are the engine's. No decision by the text of a message.
 
 pub mod aws;
-pub mod kube;
 mod gather;
+pub mod kube;

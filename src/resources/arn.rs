@@ -117,7 +117,9 @@ mod tests {
     #[test]
     fn a_bucket_is_named_without_keys_and_a_provider_with_its_issuer() {
         assert!(is_bucket("arn:aws:s3:::acme-models") && is_bucket("arn:aws-us-gov:s3:::acme.models"));
-        for other in ["acme", "arn:aws:s3:::", "arn:aws:s3:::acme/*", "arn:aws:s3:us-east-1:1:accesspoint/a", "arn:aws:s3:::*"] {
+        for other in
+            ["acme", "arn:aws:s3:::", "arn:aws:s3:::acme/*", "arn:aws:s3:us-east-1:1:accesspoint/a", "arn:aws:s3:::*"]
+        {
             assert!(!is_bucket(other), "{other}");
         }
         assert!(is_oidc_provider("arn:aws:iam::123456789012:oidc-provider/oidc.eks.us-east-1.amazonaws.com/id/0A"));

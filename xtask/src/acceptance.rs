@@ -12,7 +12,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     }
     let mut steps = Steps::start();
     steps.run("Build", &mut checkout::cargo(&["test", "--workspace", "--all-features", "--no-run"]))?;
-    let mut tests = checkout::cargo(&["test", "--workspace", "--all-features", "--test", "acceptance", "--", "--nocapture"]);
+    let mut tests =
+        checkout::cargo(&["test", "--workspace", "--all-features", "--test", "acceptance", "--", "--nocapture"]);
     tests.args(filters).env("MLPLAT_PROVIDER", checkout::provider_binary("dev")?);
     if !flags.is_empty() {
         tests.env("MLPLAT_LOCALSTACK", "1");

@@ -69,7 +69,13 @@ impl Default for Cx {
 impl Cx {
     /// A context without deadline.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { cancel: CancellationToken::new(), clock, deadline: None, locks: Arc::default(), secrets: Secrets::default() }
+        Self {
+            cancel: CancellationToken::new(),
+            clock,
+            deadline: None,
+            locks: Arc::default(),
+            secrets: Secrets::default(),
+        }
     }
 
     /// The same context, whose waits end after `limit`.

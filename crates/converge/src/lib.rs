@@ -38,8 +38,8 @@ pub use fault::{Fault, FaultClass};
 pub use graph::{Graph, Handle, Node};
 pub use ledger::{Difference, Entry, Health, Ledger};
 pub use observe::{Inspection, WriteBack, inspect};
-pub use retry::read as read_retried;
 pub use plan::{Action, Plan, Replacement, Step, plan};
+pub use retry::read as read_retried;
 
 /// The name of a child object within its resource, a snake_case noun such as `node_group`. Shown in plans, so part
 /// of the user interface.

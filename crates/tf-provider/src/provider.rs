@@ -194,4 +194,3 @@ pub struct FunctionError {
     /// The argument to blame, counted from zero.
     pub argument: Option<usize>,
 }
-

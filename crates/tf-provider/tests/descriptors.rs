@@ -2,8 +2,8 @@
 
 use prost::Message as _;
 use prost_types::{
-    DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorSet,
-    MethodDescriptorProto, ServiceDescriptorProto,
+    DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorSet, MethodDescriptorProto,
+    ServiceDescriptorProto,
     field_descriptor_proto::{Label, Type},
 };
 use std::collections::BTreeSet;
@@ -18,35 +18,17 @@ fn the_compiled_protocol_is_the_table_row_by_row() {
 
     let compiled = compiled_rows();
 
-    assert_eq!(
-        table.difference(&compiled).collect::<Vec<_>>(),
-        Vec::<&String>::new(),
-        "in the table only"
-    );
-    assert_eq!(
-        compiled.difference(&table).collect::<Vec<_>>(),
-        Vec::<&String>::new(),
-        "compiled only"
-    );
+    assert_eq!(table.difference(&compiled).collect::<Vec<_>>(), Vec::<&String>::new(), "in the table only");
+    assert_eq!(compiled.difference(&table).collect::<Vec<_>>(), Vec::<&String>::new(), "compiled only");
 }
 
 fn compiled_rows() -> BTreeSet<String> {
     let set = FileDescriptorSet::decode(DESCRIPTOR_SET).expect("a descriptor set");
     let mut rows = BTreeSet::new();
-    for file in set
-        .file
-        .iter()
-        .filter(|file| !file.package().starts_with("google."))
-    {
-        file.message_type
-            .iter()
-            .for_each(|message| message_rows(file.package(), message, &mut rows));
-        file.enum_type
-            .iter()
-            .for_each(|values| enum_rows(file.package(), values, &mut rows));
-        file.service
-            .iter()
-            .for_each(|service| service_rows(file.package(), service, &mut rows));
+    for file in set.file.iter().filter(|file| !file.package().starts_with("google.")) {
+        file.message_type.iter().for_each(|message| message_rows(file.package(), message, &mut rows));
+        file.enum_type.iter().for_each(|values| enum_rows(file.package(), values, &mut rows));
+        file.service.iter().for_each(|service| service_rows(file.package(), service, &mut rows));
     }
     rows
 }
@@ -56,43 +38,23 @@ fn message_rows(scope: &str, message: &DescriptorProto, rows: &mut BTreeSet<Stri
     if message.field.is_empty() {
         rows.insert(format!("message_empty\t{name}\t\t\t\tno direct fields"));
     }
-    rows.extend(
-        message
-            .field
-            .iter()
-            .map(|field| field_row(&name, message, field)),
-    );
-    for nested in message
-        .nested_type
-        .iter()
-        .filter(|nested| !is_map_entry(nested))
-    {
+    rows.extend(message.field.iter().map(|field| field_row(&name, message, field)));
+    for nested in message.nested_type.iter().filter(|nested| !is_map_entry(nested)) {
         message_rows(&name, nested, rows);
     }
-    message
-        .enum_type
-        .iter()
-        .for_each(|values| enum_rows(&name, values, rows));
+    message.enum_type.iter().for_each(|values| enum_rows(&name, values, rows));
 }
 
 fn field_row(container: &str, message: &DescriptorProto, field: &FieldDescriptorProto) -> String {
     let oneof = field.oneof_index.filter(|_| !field.proto3_optional());
     let oneof = oneof.and_then(|index| message.oneof_decl.get(usize::try_from(index).ok()?));
-    let deprecated = field
-        .options
-        .as_ref()
-        .is_some_and(prost_types::FieldOptions::deprecated);
+    let deprecated = field.options.as_ref().is_some_and(prost_types::FieldOptions::deprecated);
     let (kind, extra) = match oneof {
         Some(oneof) => ("oneof_field", format!("oneof={}", oneof.name())),
         None if deprecated => ("message_field", "[deprecated=true]".to_owned()),
         None => ("message_field", String::new()),
     };
-    format!(
-        "{kind}\t{container}\t{}\t{}\t{}\t{extra}",
-        field.name(),
-        type_of(message, field),
-        field.number()
-    )
+    format!("{kind}\t{container}\t{}\t{}\t{}\t{extra}", field.name(), type_of(message, field), field.number())
 }
 
 fn type_of(message: &DescriptorProto, field: &FieldDescriptorProto) -> String {
@@ -114,29 +76,19 @@ fn type_of(message: &DescriptorProto, field: &FieldDescriptorProto) -> String {
 fn type_name(field: &FieldDescriptorProto) -> String {
     match field.r#type() {
         Type::Message | Type::Enum => field.type_name().trim_start_matches('.').to_owned(),
-        scalar => scalar
-            .as_str_name()
-            .trim_start_matches("TYPE_")
-            .to_lowercase(),
+        scalar => scalar.as_str_name().trim_start_matches("TYPE_").to_lowercase(),
     }
 }
 
 fn is_map_entry(message: &DescriptorProto) -> bool {
-    message
-        .options
-        .as_ref()
-        .is_some_and(prost_types::MessageOptions::map_entry)
+    message.options.as_ref().is_some_and(prost_types::MessageOptions::map_entry)
 }
 
 fn enum_rows(scope: &str, values: &EnumDescriptorProto, rows: &mut BTreeSet<String>) {
     let name = format!("{scope}.{}", values.name());
-    rows.extend(values.value.iter().map(|value| {
-        format!(
-            "enum_value\t{name}\t{}\t\t{}\t",
-            value.name(),
-            value.number()
-        )
-    }));
+    rows.extend(
+        values.value.iter().map(|value| format!("enum_value\t{name}\t{}\t\t{}\t", value.name(), value.number())),
+    );
 }
 
 fn service_rows(package: &str, service: &ServiceDescriptorProto, rows: &mut BTreeSet<String>) {
@@ -156,11 +108,7 @@ fn service_rows(package: &str, service: &ServiceDescriptorProto, rows: &mut BTre
 }
 
 fn streamed(is_stream: bool, name: &str) -> String {
-    format!(
-        "{}{}",
-        if is_stream { "stream " } else { "" },
-        name.trim_start_matches('.')
-    )
+    format!("{}{}", if is_stream { "stream " } else { "" }, name.trim_start_matches('.'))
 }
 
 fn shape(method: &MethodDescriptorProto) -> &'static str {

@@ -53,11 +53,7 @@ pub(crate) fn accept(
     ReceiverStream::new(connections)
 }
 
-async fn admit(
-    stream: UnixStream,
-    tls: Option<TlsAcceptor>,
-    ready: mpsc::Sender<io::Result<Conn>>,
-) {
+async fn admit(stream: UnixStream, tls: Option<TlsAcceptor>, ready: mpsc::Sender<io::Result<Conn>>) {
     let conn = match tls {
         None => Conn::Plain(stream),
         Some(tls) => match timeout(HANDSHAKE_LIMIT, tls.accept(stream)).await {
@@ -77,11 +73,7 @@ impl Connected for Conn {
 }
 
 impl AsyncRead for Conn {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Self::Plain(stream) => Pin::new(stream).poll_read(cx, buf),
             Self::Tls(stream) => Pin::new(stream).poll_read(cx, buf),
@@ -90,11 +82,7 @@ impl AsyncRead for Conn {
 }
 
 impl AsyncWrite for Conn {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &[u8],
-    ) -> Poll<io::Result<usize>> {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         match self.get_mut() {
             Self::Plain(stream) => Pin::new(stream).poll_write(cx, buf),
             Self::Tls(stream) => Pin::new(stream).poll_write(cx, buf),

@@ -28,11 +28,7 @@ impl Environment {
     }
 
     fn from_lookup(lookup: impl Fn(&str) -> Option<OsString>) -> Self {
-        let path = |name| {
-            lookup(name)
-                .filter(|value| !value.is_empty())
-                .map(PathBuf::from)
-        };
+        let path = |name| lookup(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let text = |name| {
             let value = lookup(name)?.to_string_lossy().into_owned();
             (!value.is_empty()).then_some(value)
@@ -79,9 +75,6 @@ mod tests {
 
     #[test]
     fn the_socket_goes_where_temporary_files_go() {
-        assert_eq!(
-            environment(&[("TMPDIR", "/elsewhere")]).temp_dir,
-            PathBuf::from("/elsewhere")
-        );
+        assert_eq!(environment(&[("TMPDIR", "/elsewhere")]).temp_dir, PathBuf::from("/elsewhere"));
     }
 }

@@ -39,17 +39,13 @@ pub enum WireError {
         source: io::Error,
     },
     /// The group in `PLUGIN_UNIX_SOCKET_GROUP` does not exist.
-    #[error(
-        "PLUGIN_UNIX_SOCKET_GROUP names the group {group:?}, which /etc/group does not have. Use its number."
-    )]
+    #[error("PLUGIN_UNIX_SOCKET_GROUP names the group {group:?}, which /etc/group does not have. Use its number.")]
     UnknownGroup {
         /// The name given.
         group: String,
     },
     /// `PLUGIN_CLIENT_CERT` is set but is no certificate.
-    #[error(
-        "PLUGIN_CLIENT_CERT does not hold a certificate in PEM form. Leave this variable to Terraform."
-    )]
+    #[error("PLUGIN_CLIENT_CERT does not hold a certificate in PEM form. Leave this variable to Terraform.")]
     ClientCertificate,
     /// No certificate could be made for this process.
     #[error("No certificate can be made for the connection to Terraform.")]

@@ -5,8 +5,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD_NO_PAD};
 use std::path::Path;
 
 /// What hosts put into `TF_PLUGIN_MAGIC_COOKIE`. Not a secret: it keeps people from running plugins by hand.
-pub(crate) const MAGIC_COOKIE: &str =
-    "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2";
+pub(crate) const MAGIC_COOKIE: &str = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2";
 
 /// The protocol's major version.
 pub(crate) const PROTOCOL_VERSION: u32 = 6;
@@ -25,9 +24,7 @@ pub(crate) fn check_protocol_version(environment: &Environment) -> Result<(), Wi
     if offered.split(',').any(speaks_ours) {
         return Ok(());
     }
-    Err(WireError::ProtocolVersion {
-        offered: offered.clone(),
-    })
+    Err(WireError::ProtocolVersion { offered: offered.clone() })
 }
 
 /// The first line on standard output, without its end.
@@ -36,11 +33,7 @@ pub(crate) fn check_protocol_version(environment: &Environment) -> Result<(), Wi
 /// The sixth is empty without TLS. Padding in the certificate is an error to the host.
 pub(crate) fn line(socket: &Path, certificate: Option<&[u8]>) -> String {
     let certificate = certificate.map(|der| STANDARD_NO_PAD.encode(der));
-    format!(
-        "1|{PROTOCOL_VERSION}|unix|{}|grpc|{}",
-        socket.display(),
-        certificate.unwrap_or_default()
-    )
+    format!("1|{PROTOCOL_VERSION}|unix|{}|grpc|{}", socket.display(), certificate.unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -48,18 +41,12 @@ mod tests {
     use super::*;
 
     fn offering(versions: &str) -> Environment {
-        Environment {
-            protocol_versions: Some(versions.to_owned()),
-            ..Environment::default()
-        }
+        Environment { protocol_versions: Some(versions.to_owned()), ..Environment::default() }
     }
 
     #[test]
     fn only_the_exact_cookie_is_a_host() {
-        let with = |cookie: &str| Environment {
-            magic_cookie: Some(cookie.to_owned()),
-            ..Environment::default()
-        };
+        let with = |cookie: &str| Environment { magic_cookie: Some(cookie.to_owned()), ..Environment::default() };
         assert!(started_by_a_host(&with(MAGIC_COOKIE)));
         assert!(!started_by_a_host(&with("other")));
         assert!(!started_by_a_host(&Environment::default()));

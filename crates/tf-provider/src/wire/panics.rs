@@ -82,24 +82,15 @@ fn report(info: &PanicHookInfo<'_>) {
     let Panic { message, location } = describe(info);
     let backtrace = Backtrace::capture();
     // Nothing is left to be done if this fails.
-    let _ = writeln!(
-        io::stderr().lock(),
-        "panic: {message}\n\n{location}\n{backtrace}"
-    );
+    let _ = writeln!(io::stderr().lock(), "panic: {message}\n\n{location}\n{backtrace}");
 }
 
 fn describe(info: &PanicHookInfo<'_>) -> Panic {
-    Panic {
-        message: message(info.payload()),
-        location: info.location().map_or_else(nowhere, ToString::to_string),
-    }
+    Panic { message: message(info.payload()), location: info.location().map_or_else(nowhere, ToString::to_string) }
 }
 
 fn unwatched(payload: &(dyn Any + Send)) -> Panic {
-    Panic {
-        message: message(payload),
-        location: nowhere(),
-    }
+    Panic { message: message(payload), location: nowhere() }
 }
 
 fn nowhere() -> String {

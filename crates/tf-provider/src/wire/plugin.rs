@@ -32,10 +32,7 @@ impl Plugin {
     pub fn bind(environment: &Environment) -> Result<Self, WireError> {
         handshake::check_protocol_version(environment)?;
         let tls = environment.client_cert.as_deref();
-        Ok(Self {
-            tls: tls.map(Tls::pinned_to).transpose()?,
-            socket: Socket::bind(environment)?,
-        })
+        Ok(Self { tls: tls.map(Tls::pinned_to).transpose()?, socket: Socket::bind(environment)? })
     }
 
     /// The socket's path.
@@ -74,7 +71,5 @@ impl Plugin {
 }
 
 fn limited<P: Provider>(provider: P) -> ProviderServer<P> {
-    ProviderServer::new(provider)
-        .max_decoding_message_size(MESSAGE_LIMIT)
-        .max_encoding_message_size(MESSAGE_LIMIT)
+    ProviderServer::new(provider).max_decoding_message_size(MESSAGE_LIMIT).max_encoding_message_size(MESSAGE_LIMIT)
 }

@@ -70,12 +70,7 @@ enum Mode {
     Debug,
 }
 
-fn run<P, M>(
-    identity: Identity,
-    environment: &Environment,
-    mode: Mode,
-    make: M,
-) -> Result<(), WireError>
+fn run<P, M>(identity: Identity, environment: &Environment, mode: Mode, make: M) -> Result<(), WireError>
 where
     P: Provider,
     M: FnOnce(StopSignal) -> P,
@@ -103,11 +98,7 @@ impl Mode {
     fn environment(self, environment: &Environment) -> Environment {
         match self {
             Self::Hosted => environment.clone(),
-            Self::Debug => Environment {
-                client_cert: None,
-                protocol_versions: None,
-                ..environment.clone()
-            },
+            Self::Debug => Environment { client_cert: None, protocol_versions: None, ..environment.clone() },
         }
     }
 }
@@ -132,8 +123,7 @@ fn announce(identity: Identity, mode: Mode, plugin: &Plugin) -> io::Result<()> {
     let text = match mode {
         Mode::Hosted => plugin.handshake_line(),
         Mode::Debug => {
-            let assignment =
-                reattach::assignment(identity.address, plugin.path(), std::process::id());
+            let assignment = reattach::assignment(identity.address, plugin.path(), std::process::id());
             format!(
                 "Serving until Ctrl-C. Set this where Terraform runs, for example with `export`:\n\n\t{assignment}\n"
             )

@@ -1,12 +1,7 @@
 //! The generated messages, services and clients of proto/. Nothing in here is written by hand.
 
 /// The provider protocol, version 6.
-#[expect(
-    missing_docs,
-    clippy::pedantic,
-    clippy::allow_attributes,
-    reason = "generated"
-)]
+#[expect(missing_docs, clippy::pedantic, clippy::allow_attributes, reason = "generated")]
 pub mod tfplugin6 {
     include!(concat!(env!("OUT_DIR"), "/tfplugin6.rs"));
 }

@@ -28,19 +28,14 @@ mod tests {
         let assignment = assignment("registry.terraform.io/a/b", Path::new("/tmp/s"), 7);
 
         let json = assignment.strip_prefix("TF_REATTACH_PROVIDERS='");
-        let json = json
-            .and_then(|rest| rest.strip_suffix('\''))
-            .expect("quoted");
+        let json = json.and_then(|rest| rest.strip_suffix('\'')).expect("quoted");
         let value: serde_json::Value = serde_json::from_str(json).expect("JSON");
         let provider = &value["registry.terraform.io/a/b"];
         assert_eq!(provider["Protocol"], "grpc");
         assert_eq!(provider["ProtocolVersion"], 6);
         assert_eq!(provider["Pid"], 7);
         assert_eq!(provider["Test"], true);
-        assert_eq!(
-            provider["Addr"],
-            json!({ "Network": "unix", "String": "/tmp/s" })
-        );
+        assert_eq!(provider["Addr"], json!({ "Network": "unix", "String": "/tmp/s" }));
     }
 
     #[test]

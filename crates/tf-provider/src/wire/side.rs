@@ -4,8 +4,8 @@ use crate::wire::{
     Ending,
     ending::Cause,
     proto::plugin::{
-        ConnInfo, Empty, StdioData, grpc_broker_server::GrpcBroker,
-        grpc_controller_server::GrpcController, grpc_stdio_server::GrpcStdio,
+        ConnInfo, Empty, StdioData, grpc_broker_server::GrpcBroker, grpc_controller_server::GrpcController,
+        grpc_stdio_server::GrpcStdio,
     },
 };
 use futures::{StreamExt as _, stream};
@@ -52,9 +52,9 @@ impl GrpcBroker for Side {
         let mut announced = request.into_inner();
         let end = self.ending.token().clone();
         // Ends with the process even if the host keeps its side open: the server waits for open streams.
-        tokio::spawn(end.run_until_cancelled_owned(async move {
-            while let Ok(Some(_)) = announced.message().await {}
-        }));
+        tokio::spawn(
+            end.run_until_cancelled_owned(async move { while let Ok(Some(_)) = announced.message().await {} }),
+        );
         Ok(Response::new(self.silence()))
     }
 }

@@ -30,10 +30,7 @@ impl Socket {
         let parent = parent.unwrap_or(&environment.temp_dir);
         let group = environment.socket_group.as_deref().map(group_id);
         let group = group.transpose()?;
-        let failed = |source| WireError::Socket {
-            dir: parent.clone(),
-            source,
-        };
+        let failed = |source| WireError::Socket { dir: parent.clone(), source };
 
         let dir = private_dir(parent).map_err(failed)?;
         let path = dir.path().join("s");
@@ -42,11 +39,7 @@ impl Socket {
         if let Some(group) = group {
             admit(group, dir.path(), &path).map_err(failed)?;
         }
-        Ok(Self {
-            listener,
-            path,
-            _dir: dir,
-        })
+        Ok(Self { listener, path, _dir: dir })
     }
 
     /// Where the host connects to.
@@ -73,11 +66,7 @@ fn check_length(path: &Path) -> Result<(), WireError> {
     if length <= PATH_LIMIT {
         return Ok(());
     }
-    Err(WireError::SocketPathTooLong {
-        path: path.to_owned(),
-        length,
-        limit: PATH_LIMIT,
-    })
+    Err(WireError::SocketPathTooLong { path: path.to_owned(), length, limit: PATH_LIMIT })
 }
 
 fn listen(path: &Path) -> io::Result<UnixListener> {
@@ -101,9 +90,7 @@ fn group_id(group: &str) -> Result<u32, WireError> {
         return Ok(number);
     }
     let file = fs::read_to_string("/etc/group").unwrap_or_default();
-    group_in(&file, group).ok_or_else(|| WireError::UnknownGroup {
-        group: group.to_owned(),
-    })
+    group_in(&file, group).ok_or_else(|| WireError::UnknownGroup { group: group.to_owned() })
 }
 
 fn group_in(file: &str, name: &str) -> Option<u32> {
@@ -118,10 +105,7 @@ mod tests {
     use std::os::unix::fs::MetadataExt as _;
 
     fn environment(temp_dir: &Path) -> Environment {
-        Environment {
-            temp_dir: temp_dir.to_owned(),
-            ..Environment::default()
-        }
+        Environment { temp_dir: temp_dir.to_owned(), ..Environment::default() }
     }
 
     fn mode(path: &Path) -> u32 {
@@ -158,10 +142,7 @@ mod tests {
 
         assert!(socket.path().starts_with(parent.path()));
         assert_eq!(mode(socket.path()), 0o660);
-        assert_eq!(
-            fs::metadata(socket.path()).expect("it exists").gid(),
-            own_group
-        );
+        assert_eq!(fs::metadata(socket.path()).expect("it exists").gid(), own_group);
     }
 
     #[test]

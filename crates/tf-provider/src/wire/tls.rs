@@ -29,10 +29,7 @@ impl Tls {
         let client = client.map_err(|_| WireError::ClientCertificate)?;
         let (certificate, key) = own_certificate().map_err(WireError::Certificate)?;
         let config = server_config(client, certificate.clone(), key).map_err(WireError::Tls)?;
-        Ok(Self {
-            certificate,
-            config: Arc::new(config),
-        })
+        Ok(Self { certificate, config: Arc::new(config) })
     }
 }
 
@@ -40,10 +37,7 @@ impl Tls {
 fn own_certificate() -> Result<(CertificateDer<'static>, PrivateKeyDer<'static>), rcgen::Error> {
     let key = KeyPair::generate()?;
     let mut params = CertificateParams::new(["localhost".to_owned()])?;
-    params.extended_key_usages = vec![
-        ExtendedKeyUsagePurpose::ServerAuth,
-        ExtendedKeyUsagePurpose::ClientAuth,
-    ];
+    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
     let certificate = params.self_signed(&key)?;
     let key = PrivatePkcs8KeyDer::from(key.serialize_der());
     Ok((certificate.der().clone(), key.into()))
@@ -56,10 +50,7 @@ fn server_config(
 ) -> Result<ServerConfig, Error> {
     // Named, not the process's default: that one is ambiguous as soon as two libraries are linked.
     let crypto = Arc::new(aws_lc_rs::default_provider());
-    let verifier = Arc::new(PinnedClient {
-        certificate: client,
-        crypto: Arc::clone(&crypto),
-    });
+    let verifier = Arc::new(PinnedClient { certificate: client, crypto: Arc::clone(&crypto) });
     let mut config = ServerConfig::builder_with_provider(crypto)
         .with_safe_default_protocol_versions()?
         .with_client_cert_verifier(verifier)
@@ -96,9 +87,7 @@ impl ClientCertVerifier for PinnedClient {
         if *end_entity == self.certificate {
             return Ok(ClientCertVerified::assertion());
         }
-        Err(Error::General(
-            "not the certificate in PLUGIN_CLIENT_CERT".to_owned(),
-        ))
+        Err(Error::General("not the certificate in PLUGIN_CLIENT_CERT".to_owned()))
     }
 
     fn verify_tls12_signature(
@@ -122,9 +111,7 @@ impl ClientCertVerifier for PinnedClient {
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.crypto
-            .signature_verification_algorithms
-            .supported_schemes()
+        self.crypto.signature_verification_algorithms.supported_schemes()
     }
 }
 
@@ -147,9 +134,7 @@ mod tests {
 
         // The key belongs to the other certificate: it must not be taken.
         assert!(config.is_err());
-        let schemes = aws_lc_rs::default_provider()
-            .signature_verification_algorithms
-            .supported_schemes();
+        let schemes = aws_lc_rs::default_provider().signature_verification_algorithms.supported_schemes();
         assert!(schemes.contains(&SignatureScheme::ECDSA_NISTP521_SHA512));
     }
 }

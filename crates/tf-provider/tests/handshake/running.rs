@@ -5,8 +5,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 use tf_provider::wire::{
     Ending, Environment, Plugin, StopSignal, WireError,
     proto::tfplugin6::{
-        FunctionError, call_function, get_metadata, provider_server::Provider,
-        validate_provider_config,
+        FunctionError, call_function, get_metadata, provider_server::Provider, validate_provider_config,
     },
 };
 use tokio::{sync::Notify, task::JoinHandle, time::timeout};
@@ -73,17 +72,8 @@ impl Running {
         let address = Address::parse(&plugin.handshake_line());
         let ending = Ending::default();
         let lasting = Arc::new(Notify::new());
-        let provider = Sample {
-            stop: ending.signal(),
-            lasting: Arc::clone(&lasting),
-        };
-        Self {
-            address,
-            served: tokio::spawn(plugin.serve(provider, ending.clone())),
-            ending,
-            lasting,
-            _dir: dir,
-        }
+        let provider = Sample { stop: ending.signal(), lasting: Arc::clone(&lasting) };
+        Self { address, served: tokio::spawn(plugin.serve(provider, ending.clone())), ending, lasting, _dir: dir }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -93,9 +83,6 @@ impl Running {
     pub(crate) async fn ended(self) {
         let served = timeout(PATIENCE, self.served).await.expect("in time");
         served.expect("no panic").expect("a good end");
-        assert!(
-            !Path::new(&self.address.path).exists(),
-            "the socket is still there"
-        );
+        assert!(!Path::new(&self.address.path).exists(), "the socket is still there");
     }
 }

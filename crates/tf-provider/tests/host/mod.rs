@@ -6,10 +6,7 @@ use base64::{
 };
 use hyper::client::conn::http2::{SendRequest, handshake};
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use rcgen::{
-    BasicConstraints, CertificateParams, ExtendedKeyUsagePurpose, IsCa, KeyPair,
-    PKCS_ECDSA_P521_SHA512,
-};
+use rcgen::{BasicConstraints, CertificateParams, ExtendedKeyUsagePurpose, IsCa, KeyPair, PKCS_ECDSA_P521_SHA512};
 use rustls::{
     ClientConfig, RootCertStore, SupportedProtocolVersion,
     crypto::aws_lc_rs::{self, sign::any_supported_type},
@@ -48,15 +45,9 @@ impl Identity {
         let key = KeyPair::generate_for(&PKCS_ECDSA_P521_SHA512).expect("a key");
         let mut params = CertificateParams::new(["localhost".to_owned()]).expect("a name");
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        params.extended_key_usages = vec![
-            ExtendedKeyUsagePurpose::ClientAuth,
-            ExtendedKeyUsagePurpose::ServerAuth,
-        ];
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth, ExtendedKeyUsagePurpose::ServerAuth];
         let certificate = params.self_signed(&key).expect("a certificate");
-        Self {
-            certificate: certificate.der().clone(),
-            key: PrivatePkcs8KeyDer::from(key.serialize_der()),
-        }
+        Self { certificate: certificate.der().clone(), key: PrivatePkcs8KeyDer::from(key.serialize_der()) }
     }
 
     fn resolver(&self) -> Arc<SingleCertAndKey> {
@@ -68,15 +59,8 @@ impl Identity {
     /// What goes into `PLUGIN_CLIENT_CERT`.
     pub(crate) fn pem(&self) -> String {
         let text = STANDARD.encode(&self.certificate);
-        let lines: Vec<_> = text
-            .as_bytes()
-            .chunks(64)
-            .map(String::from_utf8_lossy)
-            .collect();
-        format!(
-            "-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n",
-            lines.join("\n")
-        )
+        let lines: Vec<_> = text.as_bytes().chunks(64).map(String::from_utf8_lossy).collect();
+        format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", lines.join("\n"))
     }
 }
 
@@ -92,17 +76,9 @@ impl Address {
         let [core, protocol, network, path, kind, certificate] = fields.as_slice() else {
             unreachable!("not six fields: {line}");
         };
-        assert_eq!(
-            [*core, *protocol, *network, *kind],
-            ["1", "6", "unix", "grpc"]
-        );
-        let der = STANDARD_NO_PAD
-            .decode(certificate)
-            .expect("base64 without padding");
-        Self {
-            path: (*path).to_owned(),
-            certificate: (!der.is_empty()).then(|| der.into()),
-        }
+        assert_eq!([*core, *protocol, *network, *kind], ["1", "6", "unix", "grpc"]);
+        let der = STANDARD_NO_PAD.decode(certificate).expect("base64 without padding");
+        Self { path: (*path).to_owned(), certificate: (!der.is_empty()).then(|| der.into()) }
     }
 }
 
@@ -137,11 +113,7 @@ impl Client<'_> {
         let socket = UnixStream::connect(&address.path).await?;
         let connector = TlsConnector::from(Arc::new(self.config(server)));
         let stream = connector.connect(name, socket).await?;
-        assert_eq!(
-            stream.get_ref().1.alpn_protocol(),
-            Some(&b"h2"[..]),
-            "newer hosts insist on this"
-        );
+        assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"h2"[..]), "newer hosts insist on this");
         Channel::over(stream).await
     }
 }
@@ -156,9 +128,7 @@ pub(crate) async fn connect_plainly(path: &Path) -> io::Result<Channel> {
 pub(crate) struct Channel(SendRequest<Body>);
 
 impl Channel {
-    async fn over(
-        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    ) -> io::Result<Self> {
+    async fn over(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) -> io::Result<Self> {
         let connected = handshake(TokioExecutor::new(), TokioIo::new(stream)).await;
         let (requests, connection) = connected.map_err(io::Error::other)?;
         tokio::spawn(connection);

@@ -8,9 +8,7 @@ mod running;
 mod sample;
 
 use host::{Address, Client, Identity, connect_plainly};
-use running::{
-    BE_A_PROVIDER, COOKIE, PATIENCE, Running, asked, next_line, provider, shut_down, signal,
-};
+use running::{BE_A_PROVIDER, COOKIE, PATIENCE, Running, asked, next_line, provider, shut_down, signal};
 use rustls::version::TLS13;
 use sample::{IDENTITY, Sample};
 use serde_json::Value;
@@ -28,16 +26,10 @@ fn main() -> ExitCode {
     }
     check("run by hand it says what it is", run_by_hand());
     check("flags for humans are answered", flags());
-    check(
-        "shutdown ends the process and leaves nothing behind",
-        shutdown(),
-    );
+    check("shutdown ends the process and leaves nothing behind", shutdown());
     check("Ctrl-C is the host's affair, SIGTERM is not", signals());
     check("a provider does not outlive its host", orphan());
-    check(
-        "a panic is shown as a crash, unless it was caught",
-        panics(),
-    );
+    check("a panic is shown as a crash, unless it was caught", panics());
     check("log lines are JSON, and silent without a level", logs());
     check("in debug mode any host can come, until Ctrl-C", debug());
     ExitCode::SUCCESS
@@ -45,9 +37,7 @@ fn main() -> ExitCode {
 
 fn check(name: &str, body: impl Future<Output = ()>) {
     // The harness's only argument that is of use here: part of a name.
-    let filter = std::env::args()
-        .skip(1)
-        .find(|argument| !argument.starts_with('-'));
+    let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
     if filter.is_some_and(|filter| !name.contains(&filter)) {
         return;
     }
@@ -63,29 +53,15 @@ async fn run_by_hand() {
     let text = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1));
     assert!(output.stdout.is_empty());
-    assert!(
-        text.contains("terraform-provider-sample is a plugin") && text.contains("terraform init"),
-        "{text}"
-    );
+    assert!(text.contains("terraform-provider-sample is a plugin") && text.contains("terraform init"), "{text}");
 }
 
 async fn flags() {
     let dir = tempfile::tempdir().expect("a directory");
-    let version = provider(dir.path())
-        .arg("--version")
-        .output()
-        .await
-        .expect("a process");
-    let wrong = provider(dir.path())
-        .arg("serve")
-        .output()
-        .await
-        .expect("a process");
+    let version = provider(dir.path()).arg("--version").output().await.expect("a process");
+    let wrong = provider(dir.path()).arg("serve").output().await.expect("a process");
 
-    assert_eq!(
-        String::from_utf8_lossy(&version.stdout),
-        "terraform-provider-sample 1.2.3\n"
-    );
+    assert_eq!(String::from_utf8_lossy(&version.stdout), "terraform-provider-sample 1.2.3\n");
     assert!(version.status.success());
     assert_eq!(wrong.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("\"serve\""));
@@ -94,14 +70,8 @@ async fn flags() {
 async fn shutdown() {
     let own = Identity::new();
     let running = Running::start(&[("PLUGIN_CLIENT_CERT", &own.pem())]).await;
-    let client = Client {
-        identity: Some(&own),
-        version: &TLS13,
-    };
-    let channel = client
-        .connect(&running.address)
-        .await
-        .expect("a connection");
+    let client = Client { identity: Some(&own), version: &TLS13 };
+    let channel = client.connect(&running.address).await.expect("a connection");
 
     assert!(asked(channel.clone()).await);
     shut_down(channel).await;
@@ -124,13 +94,8 @@ async fn orphan() {
     let provider = provider(dir.path());
     let program = provider.as_std().get_program();
     let mut host = Command::new("sh");
-    host.args(["-c", "\"$0\" & wait"])
-        .arg(program)
-        .env(BE_A_PROVIDER, "1")
-        .env("TMPDIR", dir.path());
-    host.env("TF_PLUGIN_MAGIC_COOKIE", COOKIE)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null());
+    host.args(["-c", "\"$0\" & wait"]).arg(program).env(BE_A_PROVIDER, "1").env("TMPDIR", dir.path());
+    host.env("TF_PLUGIN_MAGIC_COOKIE", COOKIE).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut host = host.spawn().expect("a shell");
     let mut out = BufReader::new(host.stdout.take().expect("piped")).lines();
     let address = Address::parse(&next_line(&mut out).await.expect("a line"));
@@ -145,27 +110,15 @@ async fn orphan() {
 async fn panics() {
     let running = Running::start(&[]).await;
     let mut provider = running.plainly().await.provider();
-    let call = |name: &str| call_function::Request {
-        name: name.to_owned(),
-        arguments: Vec::new(),
-    };
+    let call = |name: &str| call_function::Request { name: name.to_owned(), arguments: Vec::new() };
 
-    let caught = provider
-        .call_function(call("caught"))
-        .await
-        .expect_err("a panic");
+    let caught = provider.call_function(call("caught")).await.expect_err("a panic");
     assert!(caught.message().contains("sample.rs"), "{caught}");
-    provider
-        .call_function(call("other"))
-        .await
-        .expect_err("a panic");
+    provider.call_function(call("other")).await.expect_err("a panic");
     shut_down(running.plainly().await).await;
 
     let text = running.ended().await;
-    let crashes: Vec<_> = text
-        .lines()
-        .filter(|line| line.starts_with("panic: "))
-        .collect();
+    let crashes: Vec<_> = text.lines().filter(|line| line.starts_with("panic: ")).collect();
     assert_eq!(crashes.len(), 1, "{text}");
     assert!(text.contains("not caught"), "{text}");
 }
@@ -181,23 +134,15 @@ async fn logs() {
     shut_down(running.plainly().await).await;
 
     let text = running.ended().await;
-    let lines = text
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
     let lines: Vec<_> = lines.filter(|line| line["@module"] == "process.sample").collect();
     assert_eq!(lines.len(), 1, "{text}");
-    assert_eq!(
-        (&lines[0]["@message"], &lines[0]["count"]),
-        (&"asked".into(), &"1".into())
-    );
+    assert_eq!((&lines[0]["@message"], &lines[0]["count"]), (&"asked".into(), &"1".into()));
 }
 
 async fn debug() {
     let dir = tempfile::tempdir().expect("a directory");
-    let mut child = provider(dir.path())
-        .arg("--debug")
-        .spawn()
-        .expect("a process");
+    let mut child = provider(dir.path()).arg("--debug").spawn().expect("a process");
     let mut out = BufReader::new(child.stdout.take().expect("piped")).lines();
     let assignment = loop {
         let line = next_line(&mut out).await.expect("an assignment");
@@ -209,25 +154,12 @@ async fn debug() {
     let provider = &assignment[IDENTITY.address];
     assert_eq!(provider["Pid"].as_u64(), child.id().map(u64::from));
     let path = provider["Addr"]["String"].as_str().expect("a path");
-    assert!(
-        asked(
-            connect_plainly(Path::new(path))
-                .await
-                .expect("a connection")
-        )
-        .await
-    );
+    assert!(asked(connect_plainly(Path::new(path)).await.expect("a connection")).await);
 
     signal(&child, "INT").await;
     let status = timeout(PATIENCE, child.wait()).await.expect("in time");
     assert!(status.expect("a status").success());
     let mut text = String::new();
-    child
-        .stderr
-        .take()
-        .expect("piped")
-        .read_to_string(&mut text)
-        .await
-        .expect("text");
+    child.stderr.take().expect("piped").read_to_string(&mut text).await.expect("text");
     assert!(text.contains("\"@message\":\"asked\""), "{text}");
 }

@@ -28,14 +28,8 @@ pub(crate) struct Running {
 
 pub(crate) fn provider(dir: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("a path"));
-    command
-        .env_clear()
-        .env(BE_A_PROVIDER, "1")
-        .env("TMPDIR", dir);
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    command.env_clear().env(BE_A_PROVIDER, "1").env("TMPDIR", dir);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.kill_on_drop(true);
     command
 }
@@ -44,25 +38,16 @@ impl Running {
     pub(crate) async fn start(variables: &[(&str, &str)]) -> Self {
         let dir = tempfile::tempdir().expect("a directory");
         let mut command = provider(dir.path());
-        command
-            .env("TF_PLUGIN_MAGIC_COOKIE", COOKIE)
-            .env("PLUGIN_PROTOCOL_VERSIONS", "5,6");
+        command.env("TF_PLUGIN_MAGIC_COOKIE", COOKIE).env("PLUGIN_PROTOCOL_VERSIONS", "5,6");
         command.envs(variables.iter().copied());
         let mut child = command.spawn().expect("a process");
         let mut out = BufReader::new(child.stdout.take().expect("piped")).lines();
         let address = Address::parse(&next_line(&mut out).await.expect("a line"));
-        Self {
-            child,
-            out,
-            address,
-            dir,
-        }
+        Self { child, out, address, dir }
     }
 
     pub(crate) async fn plainly(&self) -> Channel {
-        connect_plainly(Path::new(&self.address.path))
-            .await
-            .expect("a connection")
+        connect_plainly(Path::new(&self.address.path)).await.expect("a connection")
     }
 
     pub(crate) async fn signal(&self, name: &str) {
@@ -71,11 +56,7 @@ impl Running {
 
     /// Waits for a good end, and returns what was written to standard error.
     pub(crate) async fn ended(mut self) -> String {
-        assert_eq!(
-            next_line(&mut self.out).await,
-            None,
-            "standard output carries one line"
-        );
+        assert_eq!(next_line(&mut self.out).await, None, "standard output carries one line");
         let output = timeout(PATIENCE, self.child.wait_with_output()).await;
         let output = output.expect("in time").expect("a status");
         assert!(output.status.success(), "{:?}", output.status);
@@ -86,35 +67,22 @@ impl Running {
 }
 
 pub(crate) async fn next_line(lines: &mut Lines<BufReader<ChildStdout>>) -> Option<String> {
-    timeout(PATIENCE, lines.next_line())
-        .await
-        .expect("in time")
-        .expect("text")
+    timeout(PATIENCE, lines.next_line()).await.expect("in time").expect("text")
 }
 
 pub(crate) async fn asked(channel: Channel) -> bool {
-    channel
-        .provider()
-        .get_metadata(get_metadata::Request {})
-        .await
-        .is_ok()
+    channel.provider().get_metadata(get_metadata::Request {}).await.is_ok()
 }
 
 pub(crate) async fn shut_down(channel: Channel) {
     let mut controller = GrpcControllerClient::with_origin(channel, host::origin());
-    controller
-        .shutdown(plugin::Empty {})
-        .await
-        .expect("an answer");
+    controller.shutdown(plugin::Empty {}).await.expect("an answer");
 }
 
 /// Sends a signal by name.
 pub(crate) async fn signal(child: &Child, name: &str) {
     let pid = child.id().expect("it runs");
     let mut shell = Command::new("sh");
-    let sent = shell
-        .args(["-c", &format!("kill -s {name} {pid}")])
-        .status()
-        .await;
+    let sent = shell.args(["-c", &format!("kill -s {name} {pid}")]).status().await;
     assert!(sent.expect("a shell").success());
 }

@@ -113,14 +113,7 @@ mod tests {
     #[test]
     fn every_value_is_a_string() {
         let line = logged(|| {
-            tracing::warn!(
-                count = 3,
-                ratio = 0.5,
-                ok = true,
-                name = "pool",
-                "text {}",
-                1
-            );
+            tracing::warn!(count = 3, ratio = 0.5, ok = true, name = "pool", "text {}", 1);
         });
 
         let fields = line.as_object().expect("an object");
@@ -148,10 +141,7 @@ mod tests {
         let line = logged(|| tracing::info!("now"));
 
         let stamp = line["@timestamp"].as_str().expect("a string");
-        let shape: String = stamp
-            .chars()
-            .map(|c| if c.is_ascii_digit() { '0' } else { c })
-            .collect();
+        let shape: String = stamp.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
         assert_eq!(shape, "0000-00-00T00:00:00.000000Z");
     }
 }

@@ -19,9 +19,7 @@ pub(crate) struct Line {
 
 impl Line {
     pub(crate) fn new(level: Level, module: &str, timestamp: &str) -> Self {
-        let mut line = Self {
-            text: String::with_capacity(256),
-        };
+        let mut line = Self { text: String::with_capacity(256) };
         line.push("@level", word(level));
         line.push("@timestamp", timestamp);
         line.push("@module", &module.replace("::", "."));
@@ -89,11 +87,7 @@ mod tests {
 
     fn parsed(line: Line) -> Value {
         let text = line.finish();
-        assert!(
-            text.len() < 64 * 1024 && text.ends_with("}\n"),
-            "{} bytes",
-            text.len()
-        );
+        assert!(text.len() < 64 * 1024 && text.ends_with("}\n"), "{} bytes", text.len());
         assert_eq!(text.matches('\n').count(), 1, "one line");
         serde_json::from_str(&text).expect("JSON")
     }

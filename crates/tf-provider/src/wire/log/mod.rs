@@ -38,9 +38,7 @@ fn level(word: &str) -> LevelFilter {
 /// The level for the provider's own crates. Libraries stay at warnings: their traces flood, and hold headers and bodies.
 fn filter(level: LevelFilter, targets: &[&'static str]) -> Targets {
     let own = OWN.iter().chain(targets);
-    Targets::new()
-        .with_default(level.min(LevelFilter::WARN))
-        .with_targets(own.map(|target| (*target, level)))
+    Targets::new().with_default(level.min(LevelFilter::WARN)).with_targets(own.map(|target| (*target, level)))
 }
 
 fn to_stderr(line: &str) {
@@ -71,12 +69,7 @@ mod tests {
 
         assert!(filter.would_enable("mlplat::pool", &Level::TRACE));
         assert!(filter.would_enable("tf_provider::wire", &Level::TRACE));
-        for library in [
-            "h2::codec",
-            "hyper::proto",
-            "rustls::conn",
-            "aws_smithy_runtime",
-        ] {
+        for library in ["h2::codec", "hyper::proto", "rustls::conn", "aws_smithy_runtime"] {
             assert!(!filter.would_enable(library, &Level::INFO), "{library}");
             assert!(filter.would_enable(library, &Level::WARN), "{library}");
         }
