@@ -1,3 +1,5 @@
+//! What counts as a difference, case by case.
+
 use serde_json::json;
 
 use super::*;
