@@ -3,7 +3,6 @@
 use crate::support::{Stage, bucket, errors};
 use acceptance_tests::{aws::Aws, http::Reply};
 use anyhow::Result;
-use insta::assert_snapshot;
 
 #[test]
 fn a_bucket_with_data_is_destroyed_only_where_that_is_allowed() -> Result<()> {

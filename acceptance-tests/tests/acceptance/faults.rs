@@ -3,7 +3,6 @@
 use crate::support::{POOL, Stage, errors};
 use acceptance_tests::Rule;
 use anyhow::Result;
-use insta::assert_snapshot;
 use std::time::{Duration, Instant};
 
 const PLAIN: &str = "  instance_types = [\"g5.xlarge\"]\n  size = { min = 1, max = 2 }";

@@ -2,7 +2,6 @@
 
 use acceptance_tests::{Account, Rule};
 use anyhow::{Context, Result};
-use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::support::{Stage, changed_lines, errors};

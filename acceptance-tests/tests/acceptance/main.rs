@@ -3,6 +3,17 @@
 //! One binary, so that one emulator serves all tests; each test has an account of its own. What terraform prints is
 //! kept as snapshots, to be read as a user reads it.
 
+/// A snapshot of what Terraform prints. OpenTofu says the same in other words and line breaks: with it the scenarios
+/// run, and their texts are not compared.
+macro_rules! assert_snapshot {
+    ($name:expr, $text:expr $(,)?) => {{
+        let text = $text;
+        if !acceptance_tests::Terraform::find()?.is_tofu() {
+            insta::assert_snapshot!($name, text);
+        }
+    }};
+}
+
 mod bucket;
 mod bucket_data;
 mod faults;

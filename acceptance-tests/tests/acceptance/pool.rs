@@ -2,7 +2,6 @@
 
 use crate::support::{POOL, POOL_NAME, Stage, changed_lines, errors};
 use anyhow::Result;
-use insta::assert_snapshot;
 
 const PLAIN: &str = "  instance_types = [\"g5.xlarge\"]\n  size = { min = 1, max = 4 }";
 

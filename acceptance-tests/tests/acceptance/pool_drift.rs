@@ -3,7 +3,6 @@
 use crate::support::{POOL_NAME, Stage, changed_lines};
 use acceptance_tests::Account;
 use anyhow::{Context, Result};
-use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 const ATTRIBUTES: &str = "  instance_types = [\"g5.xlarge\"]

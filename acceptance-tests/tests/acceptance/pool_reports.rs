@@ -3,7 +3,6 @@
 use crate::support::{POOL, POOL_NAME, Stage, errors, shown};
 use acceptance_tests::Failure;
 use anyhow::{Context, Result};
-use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 const PLAIN: &str = "  instance_types = [\"g5.xlarge\"]\n  size = { min = 1, max = 4 }";

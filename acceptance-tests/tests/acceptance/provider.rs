@@ -3,7 +3,6 @@
 use crate::support::{Stage, bucket, errors, pool, shown};
 use acceptance_tests::{Emulator, Rule};
 use anyhow::{Context, Result};
-use insta::assert_snapshot;
 
 #[test]
 fn two_regions_by_an_alias() -> Result<()> {
