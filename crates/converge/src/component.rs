@@ -12,7 +12,7 @@ use value::Field;
 /// Every field has a default (`#[serde(default)]`), so that a partly known document, such as an import's, can be
 /// observed by its identifying fields alone. Unordered things are sets. Derive it:
 ///
-/// ```ignore
+/// ```text
 /// /// An IAM role.
 /// #[derive(Component, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 /// #[serde(default)]

@@ -17,7 +17,7 @@ pub use choice::decode_choice;
 ///
 /// Derive it. Each field is a `Value<T>` with `T: AttributeType`; its doc comment is the attribute's documentation.
 ///
-/// ```ignore
+/// ```text
 /// /// Size range of a pool.
 /// #[derive(Attributes, Clone, Debug, Default)]
 /// pub struct Size {

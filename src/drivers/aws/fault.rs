@@ -20,7 +20,7 @@ use super::{
 /// Waits for a call that was sent, and says what failed: `action` as IAM names it, such as `eks:CreateNodegroup`,
 /// and `object` in words.
 ///
-/// ```ignore
+/// ```text
 /// call("iam:GetRole", role, iam.get_role().role_name(name).send()).await?
 /// ```
 pub(crate) fn call<'a, T, E>(

@@ -132,7 +132,7 @@ mod tests {
         assert!(read("src/resources/night_shift.rs").contains("impl Composite for NightShift"));
         assert!(read("src/resources/mod.rs").contains("pub mod night_shift;\n"));
         assert!(read("src/provider.rs").contains("            resource::<NightShift>(ground),\n"));
-        assert!(read("src/provider.rs").contains("ModelBucket, NightShift}"));
+        assert!(read("src/provider.rs").contains("ModelBucket, NightShift, "));
         assert!(read("examples/resources/mlplat_night_shift/resource.tf").contains("mlplat_night_shift"));
         assert_eq!(written.len(), 6, "{written:?}");
         assert!(resource(copy.path(), &Name::new("night_shift").unwrap()).is_err(), "nothing is overwritten");

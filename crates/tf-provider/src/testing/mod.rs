@@ -4,7 +4,7 @@
 //! milliseconds. Values go through the real messages, so encoding is tested on the way. Not in here: a language,
 //! references between resources, create-before-destroy, ignore_changes.
 //!
-//! ```ignore
+//! ```text
 //! let mut core = Core::new(|| Arc::new(provider()));
 //! core.configure(json!({ "region": "eu-central-1" })).await?;
 //! let planned = core.plan("mlplat_bucket.a", json!({ "name": "weights" })).await?;
