@@ -50,6 +50,11 @@ pub(crate) fn build_provider(profile: &str) -> Result<PathBuf> {
     provider_binary(profile)
 }
 
+/// A provider to run: the one that `MLPLAT_PROVIDER` names, else one built with this profile.
+pub(crate) fn provider(profile: &str) -> Result<PathBuf> {
+    if std::env::var_os("MLPLAT_PROVIDER").is_some() { provider::binary() } else { build_provider(profile) }
+}
+
 /// Files that git tracks or would track, below the root.
 pub(crate) fn files() -> Result<Vec<PathBuf>> {
     let mut git = Command::new("git");

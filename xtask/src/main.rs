@@ -34,13 +34,13 @@ const CHORES: &[Chore] = &[
     Chore {
         name: "demo",
         arguments: "",
-        about: "create, change, drift, repair and destroy a bucket and a GPU pool on an emulated AWS",
+        about: "create, change, drift, repair and destroy, on an emulated AWS and a real Kubernetes API server",
         run: demo::run,
     },
     Chore { name: "test", arguments: "", about: "everything: format, tidy, lints, all tests", run: test::run },
     Chore {
         name: "sandbox",
-        arguments: "",
+        arguments: "[--kubernetes]",
         about: "keep an emulated AWS running until Ctrl-C and print the environment that leads there",
         run: sandbox::run,
     },
@@ -76,7 +76,7 @@ const CHORES: &[Chore] = &[
     },
     Chore {
         name: "bench",
-        arguments: "[--profile NAME]",
+        arguments: "[--profile NAME] [--only WORD]",
         about: "figures beside their targets: start, memory, size, round trips, many resources, codec",
         run: bench::run,
     },

@@ -1,5 +1,5 @@
-# From models to answers in one apply: a bucket, a GPU pool in a cluster that exists, and a model server on the pool.
-# Nothing has to be there before but the cluster and the namespace: the plan needs neither.
+# From models to answers in one apply: a bucket, a GPU pool in a cluster that exists, a team's place in the cluster, and
+# the team's model server on the pool. Nothing has to be there before but the cluster.
 
 terraform {
   required_version = ">= 1.8"
@@ -27,7 +27,7 @@ variable "cluster" {
 }
 
 variable "namespace" {
-  description = "Kubernetes namespace of the model server."
+  description = "Kubernetes namespace of the team."
   type        = string
   default     = "ml"
 }
@@ -60,9 +60,26 @@ resource "mlplat_gpu_pool" "inference" {
   max_hourly_cost_usd = 10
 }
 
+resource "mlplat_tenant" "search" {
+  cluster = data.mlplat_cluster.main.name
+  name    = var.namespace
+
+  # As many GPUs as the pool can grow to.
+  quota = { gpus = 4 }
+
+  # The role is there before any pod that needs it.
+  data_access = [
+    {
+      bucket_arn      = mlplat_model_bucket.models.arn
+      prefix          = "models/"
+      service_account = "vllm-qwen"
+    },
+  ]
+}
+
 resource "mlplat_inference_service" "qwen" {
   cluster   = data.mlplat_cluster.main.name
-  namespace = var.namespace
+  namespace = mlplat_tenant.search.name
   name      = "vllm-qwen"
 
   engine = {

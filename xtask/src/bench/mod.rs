@@ -4,6 +4,7 @@
 
 mod codec;
 mod debugged;
+mod kubernetes;
 mod plan;
 mod size;
 mod start;
@@ -39,17 +40,18 @@ const FIGURES: &[Group] = &[
     ("Size of the binary", size::measure),
     ("A plan without changes, 50 ms on every call", plan::one_of_each),
     ("Many resources: 200 buckets and 50 pools", plan::many),
+    ("A plan without changes in Kubernetes, 50 ms on every call", kubernetes::one_of_each),
+    ("Many resources in Kubernetes: 20 tenants and 20 services", kubernetes::many),
     ("Codec", codec::measure),
 ];
 
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let profile = profile(arguments)?;
+    let (profile, word) = asked(arguments)?;
     let mut steps = Steps::start();
-    let provider =
-        steps.step(&format!("Build the provider, profile {profile}"), || checkout::build_provider(&profile))?;
+    let provider = steps.step(&format!("Build the provider, profile {profile}"), || checkout::provider(&profile))?;
     let subject = Subject { provider, profile };
     let mut table = Vec::new();
-    for (name, measure) in FIGURES {
+    for (name, measure) in FIGURES.iter().filter(|(name, _)| name.to_lowercase().contains(&word)) {
         let measured = steps.step(name, || measure(&subject));
         // One figure that cannot be had does not take the others away.
         table.extend(measured.unwrap_or_else(|error| vec![Figure::failed(name, &error)]));
@@ -59,12 +61,20 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
-fn profile(arguments: &[String]) -> Result<String> {
-    match arguments {
-        [] => Ok("dist".to_owned()),
-        [flag, name] if flag == "--profile" => Ok(name.clone()),
-        _ => bail!("usage: cargo xtask bench [--profile NAME]; the profile that is shipped is `dist`"),
+/// The profile, and the word that a group's name must have.
+fn asked(arguments: &[String]) -> Result<(String, String)> {
+    let (mut profile, mut word) = ("dist".to_owned(), String::new());
+    for pair in arguments.chunks(2) {
+        match pair {
+            [flag, name] if flag == "--profile" => profile.clone_from(name),
+            [flag, part] if flag == "--only" => word = part.to_lowercase(),
+            _ => bail!(
+                "usage: cargo xtask bench [--profile NAME] [--only WORD]; the profile that is shipped is `dist`, and a \
+                 word is one of a group's name"
+            ),
+        }
     }
+    Ok((profile, word))
 }
 
 fn text(table: &[Figure]) -> String {
@@ -95,6 +105,12 @@ impl Figure {
             target: format!("≤ {most} {unit}"),
             is_met: Some(value <= most),
         }
+    }
+
+    /// A number of things with the most it should be.
+    fn count(what: impl Into<String>, value: usize, most: usize) -> Self {
+        let (what, is_met) = (what.into(), Some(value <= most));
+        Self { what, value: value.to_string(), target: format!("≤ {most}"), is_met }
     }
 
     /// A figure without a target.

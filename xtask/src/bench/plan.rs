@@ -8,7 +8,7 @@ use anyhow::Result;
 use super::{Figure, Subject, debugged::Debugged};
 
 /// What every call takes longer, so that round trips show in the wall time.
-const LATENCY: Duration = Duration::from_millis(50);
+pub(super) const LATENCY: Duration = Duration::from_millis(50);
 
 /// A plan without changes, measured.
 struct Measured {
@@ -89,7 +89,7 @@ fn configuration(sandbox: &Sandbox, buckets: u32, pools: u32) -> String {
     )
 }
 
-fn per_service(journal: &Journal) -> BTreeMap<String, usize> {
+pub(super) fn per_service(journal: &Journal) -> BTreeMap<String, usize> {
     let mut services = BTreeMap::new();
     for entry in journal.entries() {
         let service = entry.name.split('.').next().unwrap_or_default();
