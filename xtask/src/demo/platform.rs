@@ -9,7 +9,7 @@ use serde_json::json;
 use super::Life;
 
 /// Longer than pods of a played node take to become ready.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 /// What examples/stacks/platform/main.tf calls the namespace and the model server.
 const NAMESPACE: &str = "/api/v1/namespaces/ml";
 const DEPLOYMENT: &str = "/apis/apps/v1/namespaces/ml/deployments/vllm-qwen";
