@@ -58,6 +58,9 @@ pub(super) struct World {
     writes: usize,
     faults: BTreeMap<usize, (When, FaultClass)>,
     crash: Option<(usize, When)>,
+    reads: usize,
+    read_faults: BTreeMap<usize, FaultClass>,
+    crash_at_read: Option<usize>,
     crashed: CancellationToken,
     outputs: BTreeMap<String, OutputsOf>,
     defaults: BTreeMap<String, Document>,
@@ -121,6 +124,9 @@ impl FakeCloud {
         world.writes = 0;
         world.faults.clear();
         world.crash = None;
+        world.reads = 0;
+        world.read_faults.clear();
+        world.crash_at_read = None;
         world.crashed = CancellationToken::new();
         Self { world: Arc::new(Mutex::new(world)) }
     }
@@ -138,6 +144,24 @@ impl FakeCloud {
     /// How many writes were called so far.
     pub fn writes(&self) -> usize {
         self.world().writes
+    }
+
+    /// How many observations were called so far.
+    pub fn reads(&self) -> usize {
+        self.world().reads
+    }
+
+    /// The `nth` observation from now, counted from one, fails.
+    pub fn fail_read(&self, nth: usize, class: FaultClass) {
+        let mut world = self.world();
+        let read = world.reads + nth;
+        world.read_faults.insert(read, class);
+    }
+
+    /// As [`FakeCloud::crash`], at the `nth` observation from now.
+    pub fn crash_at_read(&self, nth: usize) {
+        let mut world = self.world();
+        world.crash_at_read = Some(world.reads + nth);
     }
 
     /// The `nth` write from now, counted from one, fails.
@@ -209,6 +233,15 @@ impl World {
         }
         let is_before = crash == Some(When::Before) || fault.is_some_and(|(when, _)| when == When::Before);
         Fate { takes_effect: !is_before, fault: fault.map(|(_, class)| class), crashes: crash.is_some() }
+    }
+
+    /// Counts an observation; the class of the fault it ends with, if it does. The caller may die at it.
+    pub(super) fn read(&mut self) -> Option<FaultClass> {
+        self.reads += 1;
+        if self.crash_at_read == Some(self.reads) {
+            self.crashed.cancel();
+        }
+        self.read_faults.remove(&self.reads)
     }
 
     pub(super) fn is_crashed(&self) -> bool {

@@ -48,6 +48,20 @@ impl FakeDriver {
         Found { document, outputs: world.outputs_of(object), ownership, readiness }
     }
 
+    fn observed(&self, world: &mut World, place: &Place, spec: &Document) -> Option<Found> {
+        world.log(self.facts.kind, "observe", &place.1);
+        let object = world.objects.get(place).cloned()?;
+        let found = self.found(world, &object, spec);
+        if let Some(object) = world.objects.get_mut(place) {
+            object.waits = object.waits.saturating_sub(1);
+        }
+        Some(found)
+    }
+
+    fn fault(&self, class: FaultClass) -> Fault {
+        Fault::new(class, self.facts.noun, format!("{class:?} by request of the test"))
+    }
+
     // Does one write; a caller that dies at it never hears of it again.
     async fn write(
         &self,
@@ -71,7 +85,7 @@ impl FakeDriver {
             std::future::pending::<()>().await;
         }
         match fate.fault {
-            Some(class) => Err(Fault::new(class, self.facts.noun, format!("{class:?} by request of the test"))),
+            Some(class) => Err(self.fault(class)),
             None => outcome,
         }
     }
@@ -93,22 +107,17 @@ impl AnyDriver for FakeDriver {
     fn observe<'a>(&'a self, _cx: &'a Cx, spec: &'a Document) -> BoxFuture<'a, Result<Option<Found>, Fault>> {
         async move {
             let place = place(&self.facts, spec);
-            let found = {
+            // None where the caller has died.
+            let outcome = {
                 let mut world = self.cloud.world();
-                if world.is_crashed() {
-                    None
-                } else {
-                    world.log(self.facts.kind, "observe", &place.1);
-                    let object = world.objects.get(&place).cloned();
-                    let found = object.map(|object| self.found(&world, &object, spec));
-                    if let Some(object) = world.objects.get_mut(&place) {
-                        object.waits = object.waits.saturating_sub(1);
-                    }
-                    Some(found)
-                }
+                let fault = if world.is_crashed() { None } else { world.read() };
+                (!world.is_crashed()).then(|| match fault {
+                    Some(class) => Err(self.fault(class)),
+                    None => Ok(self.observed(&mut world, &place, spec)),
+                })
             };
-            match found {
-                Some(found) => Ok(found),
+            match outcome {
+                Some(outcome) => outcome,
                 None => std::future::pending().await,
             }
         }

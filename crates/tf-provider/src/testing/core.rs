@@ -122,6 +122,11 @@ impl Core {
         self.state.insert(address.to_owned(), instance);
     }
 
+    /// Puts an object into the state as it is, as a state taken from elsewhere has it.
+    pub fn put(&mut self, address: &str, instance: Instance) {
+        self.state.insert(address.to_owned(), instance);
+    }
+
     /// Reads a configuration as a value of a resource's type.
     pub fn config(&self, address: &str, config: impl Into<Config>) -> Result<Cty, Failure> {
         config.into().value(&self.target(address)?.entry.block.schema.block)
