@@ -35,6 +35,10 @@ pub trait Composite: Attributes {
     /// May be called with nearly everything null (an import's stub): then it adds the objects that can be identified.
     fn expand(&mut self, settings: &Settings, graph: &mut Graph);
 
+    /// Choices among several that would do, made when the objects were made: they stay for as long as they do. Called
+    /// before [`Composite::expand`] with the record, which is empty where nothing was made.
+    fn recall(&mut self, _ledger: &Ledger) {}
+
     /// What the user should know of a plan beyond the attributes: how many nodes a rolling replacement touches.
     fn explain(&self, _plan: &Plan, _ledger: &Ledger, _complaints: &mut Diagnostics) {}
 }

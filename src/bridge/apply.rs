@@ -67,10 +67,11 @@ async fn make<C: Composite>(ground: &Ground, cx: &Cx, request: &ApplyRequest) ->
     let created = request.prior.is_null();
     let ledger = record(Private::decode(&request.private, C::NOUN)?.ledger, &request.prior);
     let config = respell::<C>(ground, &block, &request.config, &request.prior);
-    let (written, complaints) = decode::<C>(&config, false);
+    let (mut written, complaints) = decode::<C>(&config, false);
     if complaints.has_errors() {
         return Err(complaints);
     }
+    written.recall(&ledger);
     let limits = timeouts::<C>(&config)?;
     let owner = owner::<C>(&config);
     let cx = cx.within(if created { limits.create } else { limits.update });

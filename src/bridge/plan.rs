@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use converge::{Action, Cx, Document, Finding, Key, Ledger, Node, Plan, Severity};
 use futures::{FutureExt, StreamExt, stream};
 use tf_provider::{Attribute, Block, Cty, Diagnostic, Diagnostics, Nesting, PlanRequest, PlanResponse, Shape};
-use value::AttributePath;
+use value::{AttributePath, is_pending};
 
 use super::{
     Ground, Preflight, decode, expand, identity_of, import_id, object,
@@ -61,10 +61,11 @@ impl<C: Composite> Planning<C> {
         let handed_on = Private::decode(&request.private, C::NOUN)?.ledger;
         let ledger = record(handed_on.clone(), &request.prior);
         let config = respell::<C>(ground, &block, &request.config, &request.prior);
-        let (written, complaints) = decode::<C>(&config, false);
+        let (mut written, complaints) = decode::<C>(&config, false);
         if complaints.has_errors() {
             return Err(complaints);
         }
+        written.recall(&ledger);
         let plan = converge::plan(&|outputs| expand(&written, &ground.settings, outputs).1, &ledger);
         Ok(Self { block, prior: request.prior.clone(), config, written, ledger, handed_on, plan })
     }
@@ -182,6 +183,11 @@ impl<C: Composite> Planning<C> {
 
 async fn ask(ground: &Ground, cx: &Cx, node: &Node) -> Vec<Diagnostic> {
     let Ok(driver) = ground.drivers.get(node.facts.kind) else { return Vec::new() };
+    // Of an object whose place or name is not known yet, the question would be about another one.
+    let mut identity = node.facts.identity.iter().filter_map(|name| node.fields.get(name));
+    if identity.any(|field| is_pending(&field.document)) {
+        return Vec::new();
+    }
     let findings = driver.preflight(cx, &node.known_document()).await;
     let diagnostic = |finding: Finding| {
         let path = finding.path(|field| node.origin(field).cloned());
@@ -206,6 +212,8 @@ pub(super) fn respell<C: Composite>(ground: &Ground, block: &Block, config: &Cty
     if prior.is_null() {
         return spelled;
     }
+    // A spelling that is kept means the same, so this is what the configuration means all along.
+    let mut meant = None;
     for attribute in block.attributes.iter().filter(|attribute| attribute.required || attribute.optional) {
         let name = attribute.name.as_str();
         let (new, old) = (config.get(name), prior.get(name));
@@ -217,9 +225,9 @@ pub(super) fn respell<C: Composite>(ground: &Ground, block: &Block, config: &Cty
             other.set(name, value.clone());
             meaning::<C>(ground, &other)
         };
-        let meant = with(new);
+        let meant = meant.get_or_insert_with(|| with(new));
         // An attribute that no document depends on has no other spelling: its value is what it means.
-        if meant.is_some() && meant == with(old) && meant != with(&Cty::Null) {
+        if meant.is_some() && *meant == with(old) && *meant != with(&Cty::Null) {
             spelled.set(name, keep_null(&attribute.shape, new, old));
         }
     }

@@ -70,7 +70,8 @@ impl Reading {
 
     fn response<C: Composite>(self, ground: &Ground) -> StateResponse {
         let ledger = self.inspection.ledger;
-        let (composite, _) = decode::<C>(&self.written, false);
+        let (mut composite, _) = decode::<C>(&self.written, false);
+        composite.recall(&ledger);
         let (expanded, _) = expand(&composite, &ground.settings, outputs(&ledger));
         let mut state = object::overlay(&self.block, &self.written, &expanded.encode_object());
         object::write_back(&self.block, &mut state, &self.inspection.write_backs);
@@ -136,10 +137,11 @@ impl Look<'_> {
         defaulted: &BTreeSet<AttributePath>,
         ledger: &Ledger,
     ) -> Result<(Cty, Inspection), Diagnostics> {
-        let (composite, complaints) = decode::<C>(written, false);
+        let (mut composite, complaints) = decode::<C>(written, false);
         if complaints.has_errors() {
             return Err(complaints);
         }
+        composite.recall(ledger);
         let inspection = self.inspect::<C>(&composite, outputs(ledger), Some(ledger)).await?;
         let mut found = written.clone();
         object::write_back(block, &mut found, &inspection.write_backs);

@@ -30,7 +30,8 @@ pub struct GpuPool {
     #[attribute(optional, computed)]
     pub instance_types: Value<Vec<String>>,
     /// The accelerator wanted, in the place of `instance_types`: the cheapest instance type that has it, and those of
-    /// the same shape.
+    /// the same shape. Types that the pool has already stay for as long as they have it, whatever prices become.
+    /// Otherwise changing it rolls the pool.
     pub accelerator: Value<AcceleratorRequest>,
     /// Ids of the subnets that nodes start in. Changing them rolls the pool.
     #[attribute(required)]

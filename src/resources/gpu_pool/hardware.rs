@@ -106,6 +106,18 @@ impl Hardware {
 impl Request {
     /// The cheapest type that has it and can run an EKS image, and those of the same shape, in order of price.
     pub(super) fn instance_types(&self) -> Vec<String> {
+        let found = self.candidates();
+        let Some(first) = found.first().copied() else { return Vec::new() };
+        found.into_iter().filter(|kind| has_shape_of(first, kind)).map(|kind| kind.name.to_owned()).collect()
+    }
+
+    /// Whether each of the types has it.
+    pub(super) fn is_met_by(&self, types: &[String]) -> bool {
+        let found = self.candidates();
+        !types.is_empty() && types.iter().all(|name| found.iter().any(|kind| kind.name == name))
+    }
+
+    fn candidates(&self) -> Vec<&'static InstanceType> {
         let wanted = Filter {
             product: Some(self.product.clone()),
             count: self.count,
@@ -114,8 +126,7 @@ impl Request {
         };
         let mut found = filter(&wanted);
         found.retain(|kind| ami_type_for(ImageFamily::Al2023, kind).is_ok());
-        let Some(first) = found.first().copied() else { return Vec::new() };
-        found.into_iter().filter(|kind| has_shape_of(first, kind)).map(|kind| kind.name.to_owned()).collect()
+        found
     }
 }
 

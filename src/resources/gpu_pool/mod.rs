@@ -44,6 +44,17 @@ impl Composite for GpuPool {
         expand::expand(self, settings, graph);
     }
 
+    // The catalogue of a later version may have other prices, or cheaper types.
+    fn recall(&mut self, ledger: &Ledger) {
+        let made = ledger.entries.get("node_group").and_then(|group| group.document.get("instance_types"));
+        let made: Option<Vec<String>> = made.and_then(|types| serde_json::from_value(types.clone()).ok());
+        if let (Some(request), Some(made)) = (marks::request(self).get(), made)
+            && request.is_met_by(&made)
+        {
+            self.instance_types.default_to(made);
+        }
+    }
+
     fn explain(&self, plan: &Plan, ledger: &Ledger, complaints: &mut Diagnostics) {
         explain::explain(self, plan, ledger, complaints);
     }

@@ -101,7 +101,9 @@ pub(super) fn taints(pool: &GpuPool) -> Value<BTreeSet<aws::Taint>> {
     let taints = taints.map(|taints| taints.iter().cloned().collect::<BTreeSet<_>>());
     taints.blamed_on(&pool.taints).mirrored(&pool.taints, |found| {
         let found: Option<BTreeSet<aws::Taint>> = serde_json::from_value(found.clone()).ok();
-        found.map_or(Back::Unsaid, |taints| Back::Is(Json::Array(taints.iter().map(attribute_of).collect())))
+        // An effect that this version does not know cannot stand in the attribute.
+        let known = found.filter(|taints| taints.iter().all(|taint| TaintEffect::from_word(&taint.effect).is_some()));
+        known.map_or(Back::Unsaid, |taints| Back::Is(Json::Array(taints.iter().map(attribute_of).collect())))
     })
 }
 

@@ -1,0 +1,125 @@
+//! The life of a resource that nothing goes wrong with: made, looked at, imported, replaced, destroyed.
+
+use serde_json::{Value as Json, json};
+use tf_provider::{Cty, testing::Action};
+
+use crate::{
+    json::{config, place, with},
+    subjects::{SUBJECTS, cases},
+    world::{Held, World, difference},
+};
+
+#[tokio::test]
+async fn what_was_made_is_as_wanted_and_a_look_changes_nothing() -> Held {
+    for (subject, name, config) in cases() {
+        let mut world = World::made(subject, &config).await?;
+        world.settled(&config, &format!("{name} made")).await?;
+        let before = world.instance()?.clone();
+        world.refresh("a look").await?;
+        if *world.instance()? != before {
+            let changed = difference(&before.value, &world.instance()?.value);
+            return Err(world.told(&name, &format!("a look changed{changed}")));
+        }
+        world.destroyed(&name).await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_was_made_is_imported_by_id_and_by_identity_with_an_empty_plan() -> Held {
+    for (subject, name, config) in cases() {
+        let made = World::made(subject, &config).await?;
+        let Cty::String(id) = made.attribute("id") else { return Err(made.told(&name, "has no id")) };
+        let identity = made.instance()?.identity.clone();
+        for by_id in [true, false] {
+            let what = format!("{name} imported by {}", if by_id { "id" } else { "identity" });
+            let mut world = World::fork(&made);
+            world.core.forget(&world.address);
+            let address = world.address.clone();
+            let imported = if by_id {
+                world.core.import_id(&address, &id).await
+            } else {
+                world.core.import_identity(&address, identity.clone()).await
+            };
+            imported.map_err(|failure| world.story(&what, &failure))?;
+            // Terraform alone knows how long it may take: nothing remembers `timeouts`.
+            let wanted = with(&config, &place("timeouts"), Json::Null);
+            world.settled(&wanted, &what).await?;
+            world.refresh(&what).await?;
+            world.settled(&wanted, &format!("{what}, looked at again")).await?;
+            world.destroyed(&what).await?;
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_lost_record_is_made_again() -> Held {
+    for (subject, name, config) in cases() {
+        let made = World::made(subject, &config).await?;
+        let mut world = made.fork();
+        world.core.forget_private(&made.address);
+        world.settled(&config, &format!("{name} without its record")).await?;
+        world.refresh("a look").await?;
+        world.settled(&config, &format!("{name} without its record, looked at")).await?;
+        world.destroyed("its record was lost").await?;
+        let mut world = made.fork();
+        world.core.forget_private(&made.address);
+        // Another one of the same kind of change has to work on the record made again.
+        let tagged = with(&config, &place("tags"), json!({ "another": "tag" }));
+        world.run(&tagged, "a change without a record").await?;
+        world.settled(&tagged, "a change without a record").await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_tainted_resource_is_replaced_or_destroyed_and_leaves_nothing() -> Held {
+    for (subject, name, config) in cases() {
+        let made = World::made(subject, &config).await?;
+        for has_record in [true, false] {
+            let what = format!("tainting {name} (with its record: {has_record})");
+            let tainted = || {
+                let mut world = made.fork();
+                world.core.taint(&made.address);
+                if !has_record {
+                    world.core.forget_private(&made.address);
+                }
+                world
+            };
+            let mut world = tainted();
+            let action = world.run(&config, &what).await?;
+            if action != Action::Replace {
+                return Err(world.told(&what, &format!("led to {action:?}")));
+            }
+            world.settled(&config, &what).await?;
+            world.is_like(&made, &what)?;
+            world.destroyed(&what).await?;
+            tainted().destroyed(&what).await?;
+            let mut world = tainted();
+            world.core.untaint(&made.address);
+            world.settled(&config, &format!("{what} and untainting it")).await?;
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn two_resources_do_not_touch_each_other() -> Held {
+    for subject in SUBJECTS {
+        let config = config(subject.resource, "typical");
+        let mut world = World::made(subject, &config).await?;
+        let alone = world.fork();
+        let (first, second) = (world.address.clone(), format!("{}.other", subject.resource));
+        let other = with(&config, &place("name"), json!("acme-another-one"));
+        world.address = second;
+        world.run(&other, "a second one").await?;
+        world.settled(&other, "a second one").await?;
+        let address = world.address.clone();
+        world.core.destroy(&address).await.map_err(|failure| world.story("destroying one of two", &failure))?;
+        world.address = first;
+        world.is_like(&alone, "destroying one of two")?;
+        world.settled(&config, "destroying one of two").await?;
+    }
+    Ok(())
+}
