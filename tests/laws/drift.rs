@@ -251,7 +251,9 @@ impl Child {
     fn put_back(&self, world: &World) {
         world
             .cloud
-            .alter(&self.object.kind, &self.object.name, |object| object.document = self.object.document.clone());
+            .alter(&self.object.kind, &self.object.name, |object| {
+            object.document.clone_from(&self.object.document);
+        });
     }
 }
 
