@@ -249,9 +249,7 @@ impl Child {
     }
 
     fn put_back(&self, world: &World) {
-        world
-            .cloud
-            .alter(&self.object.kind, &self.object.name, |object| {
+        world.cloud.alter(&self.object.kind, &self.object.name, |object| {
             object.document.clone_from(&self.object.document);
         });
     }
