@@ -19,6 +19,7 @@ mod bucket_data;
 mod faults;
 mod filesystem;
 mod imports;
+mod localstack;
 mod modules;
 mod pool;
 mod pool_drift;
