@@ -9,6 +9,7 @@ use crate::{
     errors::Errors,
     fields::{self, Named},
     flags::{Flags, Known, Takes},
+    literal,
 };
 
 const ON_STRUCT: &Known = &[("computed", Takes::Nothing)];
@@ -32,6 +33,8 @@ struct Attribute<'a> {
     description: String,
     flags: Flags,
     presence: Presence,
+    /// Makes the value of `default = "…"`.
+    default: Option<TokenStream>,
 }
 
 /// Who sets an attribute.
@@ -52,6 +55,7 @@ pub(crate) fn expand(input: &DeriveInput, errors: &mut Errors) -> TokenStream {
     let ident = &input.ident;
     let list = attributes.iter().map(declared);
     let (decoded, encoded) = (attributes.iter().map(decoded), attributes.iter().map(encoded));
+    let defaulted = attributes.iter().map(defaulted);
     let shape = shape(input);
     quote! {
         #[automatically_derived]
@@ -75,6 +79,10 @@ pub(crate) fn expand(input: &DeriveInput, errors: &mut Errors) -> TokenStream {
             fn encode_object(&self) -> ::tf_provider::Cty {
                 ::tf_provider::Cty::object::<&str>([#(#encoded),*])
             }
+
+            fn fill_defaults(&mut self) {
+                #(#defaulted)*
+            }
         }
 
         #shape
@@ -96,7 +104,8 @@ fn read<'a>(field: &'a Named<'a>, all_computed: bool, errors: &mut Errors) -> Op
         errors.add(&field.field.ty, "the type of an attribute is a `Value<…>`, since it may be null or unknown");
         return None;
     };
-    Some(Attribute { field, name: name.value(), ty, description, flags, presence })
+    let default = flags.text("default").map(|text| literal::value(text, errors));
+    Some(Attribute { field, name: name.value(), ty, description, flags, presence, default })
 }
 
 // What core's own check of a schema refuses is refused here, where the line is known.
@@ -162,6 +171,16 @@ fn encoded(attribute: &Attribute<'_>) -> TokenStream {
     quote!((#name, ::tf_provider::encode(&self.#ident)))
 }
 
+fn defaulted(attribute: &Attribute<'_>) -> TokenStream {
+    let ident = attribute.field.ident;
+    match &attribute.default {
+        Some(default) => {
+            quote!(::tf_provider::fill_default(&mut self.#ident, ::std::option::Option::Some(|| #default));)
+        }
+        None => quote!(::tf_provider::fill_default(&mut self.#ident, ::std::option::Option::None);),
+    }
+}
+
 fn shape(input: &DeriveInput) -> TokenStream {
     let ident = &input.ident;
     quote! {
@@ -184,6 +203,10 @@ fn shape(input: &DeriveInput) -> TokenStream {
 
             fn encode(&self) -> ::tf_provider::Cty {
                 ::tf_provider::Attributes::encode_object(self)
+            }
+
+            fn fill_within(&mut self) {
+                ::tf_provider::Attributes::fill_defaults(self);
             }
         }
     }

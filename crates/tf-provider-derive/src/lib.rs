@@ -10,6 +10,7 @@ mod docs;
 mod errors;
 mod fields;
 mod flags;
+mod literal;
 mod outputs;
 #[cfg(test)]
 mod tests;

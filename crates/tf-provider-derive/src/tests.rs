@@ -43,6 +43,28 @@ fn all_mistakes_of_a_struct_are_told_at_once() {
 }
 
 #[test]
+fn a_default_that_is_no_literal_is_refused() {
+    let code = r#"
+        /// A pool.
+        struct Pool {
+            /// Its size.
+            #[attribute(default = "{ min = 1, zones = [\"a\", \"b\"], spot = false }")]
+            size: Value<Size>,
+            /// Its disk.
+            #[attribute(default = "by purpose")]
+            disk: Value<String>,
+        }
+    "#;
+    assert_eq!(
+        mistakes(attributes::expand, code),
+        [
+            "this is no literal of HCL: expected one of: string literal, integer literal, boolean literal, square brackets, \
+             curly braces; leave it out and describe it in the text"
+        ]
+    );
+}
+
+#[test]
 fn what_core_would_refuse_in_a_schema_is_refused_where_it_is_written() {
     let code = r"
         /// A status.

@@ -9,7 +9,7 @@ mod primitives;
 
 use value::{AttributePath, Pending, State, Value};
 
-use crate::{Attribute, Cty, Diagnostic, Diagnostics, Nesting, Shape};
+use crate::{Attribute, Cty, Diagnostic, Diagnostics, Nesting, Shape, Type};
 
 pub use choice::decode_choice;
 
@@ -22,15 +22,15 @@ pub use choice::decode_choice;
 /// #[derive(Attributes, Clone, Debug, Default)]
 /// pub struct Size {
 ///     /// Fewest nodes.
-///     #[attribute(optional, computed, default = "0")]   // `default` is documentation; expand sets the value
+///     #[attribute(default = "0")]
 ///     pub min: Value<u32>,
 ///     /// Most nodes.
 ///     #[attribute(required)]
 ///     pub max: Value<u32>,
 /// }
 /// ```
-/// Flags: `required`, `optional`, `computed`, `sensitive`, `write_only`, `replaces`; `default = "…"` (implies
-/// optional and computed), `deprecated = "…"`, `name = "…"` where the attribute's name is no Rust identifier.
+/// Flags: `required`, `optional`, `computed`, `sensitive`, `write_only`, `replaces`; `default = "…"` (a literal of
+/// HCL, which users read and [`Attributes::fill_defaults`] fills in; implies optional and computed), `deprecated = "…"`, `name = "…"` where the attribute's name is no Rust identifier.
 /// No flag at all: `optional`. On the struct, `#[attributes(computed)]` makes every field computed.
 pub trait Attributes: Sized + Clone + Default + Send + Sync + 'static {
     /// The attributes, in the struct's order.
@@ -41,6 +41,9 @@ pub trait Attributes: Sized + Clone + Default + Send + Sync + 'static {
     fn decode_object(object: &Cty, path: &AttributePath, decoder: &mut Decoder) -> Self;
     /// The object of the struct. Pending values are unknown.
     fn encode_object(&self) -> Cty;
+    /// Gives each attribute that was left out its `default = "…"`, those of nested objects too. A nested object
+    /// without a default stays null.
+    fn fill_defaults(&mut self);
 }
 
 /// A type an attribute may have. Implemented here for `String`, `bool`, the integers, `f64`, `Number`, `Vec`,
@@ -58,6 +61,8 @@ pub trait AttributeType: Sized {
     fn decode(cty: &Cty, path: &AttributePath, decoder: &mut Decoder) -> Value<Self>;
     /// The value.
     fn encode(&self) -> Cty;
+    /// Fills in what was left out of the objects within.
+    fn fill_within(&mut self) {}
 }
 
 /// Gathers complaints while decoding.
@@ -123,6 +128,29 @@ pub fn encode<T: AttributeType>(value: &Value<T>) -> Cty {
         State::Null => Cty::Null,
         State::Known(known) => known.encode(),
         State::Pending(_) => Cty::unknown(),
+    }
+}
+
+/// Gives an attribute that was left out its default, and fills in what was left out within. For the derive macro.
+#[doc(hidden)]
+pub fn fill_default<T: AttributeType>(value: &mut Value<T>, default: Option<fn() -> Cty>) {
+    if let (true, Some(default)) = (value.is_null(), default) {
+        let literal = shaped(default(), &T::shape());
+        let mut decoder = Decoder::default();
+        value.default_to_value(decode(&literal, &value.path(), &mut decoder));
+        debug_assert!(!decoder.diagnostics.has_errors(), "a default that its attribute cannot have: {literal:?}");
+    }
+    if let Some(known) = value.get_mut() {
+        known.fill_within();
+    }
+}
+
+// In HCL a set is written as a list, and a map as an object.
+fn shaped(literal: Cty, shape: &Shape) -> Cty {
+    match (literal, shape) {
+        (Cty::List(items), Shape::Plain(Type::Set(_)) | Shape::Nested(Nesting::Set, _)) => Cty::Set(items),
+        (Cty::Object(items), Shape::Plain(Type::Map(_)) | Shape::Nested(Nesting::Map, _)) => Cty::Map(items),
+        (literal, _) => literal,
     }
 }
 

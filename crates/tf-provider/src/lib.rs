@@ -21,7 +21,7 @@ pub mod wire;
 
 pub use attributes::{AttributeType, Attributes, Decoder, decode, encode};
 #[doc(hidden)]
-pub use attributes::{decode_choice, decode_nested};
+pub use attributes::{decode_choice, decode_nested, fill_default};
 pub use cty::{Cty, Refinements};
 pub use diagnostics::{Diagnostic, Diagnostics, Severity};
 pub use number::Number;

@@ -256,3 +256,60 @@ fn a_value_that_carries_its_type_is_read_like_any_other() {
     let cty = Cty::Dynamic(Box::new(Type::String), Box::new("a".into()));
     assert_eq!(decode::<String>(&cty, &AttributePath::new("x"), &mut Decoder::default()).get(), Some(&"a".to_owned()));
 }
+
+/// Network of a tenant.
+#[derive(Attributes, Clone, Debug, Default, PartialEq)]
+struct Network {
+    /// Whether it is closed.
+    #[attribute(default = "true")]
+    closed: Value<bool>,
+    /// Who may enter.
+    #[attribute(default = "[\"10.0.0.0/8\"]")]
+    cidrs: Value<BTreeSet<String>>,
+    /// Its sizes.
+    #[attribute(default = "{}")]
+    sizes: Value<BTreeMap<String, Size>>,
+    /// The size of all.
+    #[attribute(default = "{ max = 3 }")]
+    size: Value<Size>,
+    /// The size of one more.
+    more: Value<Size>,
+    /// What happens.
+    #[attribute(default = "\"evict\"")]
+    effect: Value<Effect>,
+}
+
+fn filled(object: &Cty) -> Network {
+    let mut network: Value<Network> = decode(object, &AttributePath::default(), &mut Decoder::default());
+    network.get_mut().unwrap().fill_defaults();
+    network.get().unwrap().clone()
+}
+
+#[test]
+fn what_was_left_out_gets_its_default() {
+    let network = filled(&Cty::object::<&str>([]));
+    assert_eq!(network.closed.get(), Some(&true));
+    assert_eq!(network.cidrs.get(), Some(&BTreeSet::from(["10.0.0.0/8".to_owned()])));
+    assert_eq!(network.sizes.get(), Some(&BTreeMap::new()));
+    let size = network.size.get().unwrap();
+    // The literal says one attribute, and the struct's own default the other.
+    assert_eq!((size.min.get(), size.max.get()), (Some(&0), Some(&3)));
+    assert_eq!(size.max.path(), AttributePath::default().attribute("size").attribute("max"));
+    assert!(network.more.is_null());
+    assert_eq!(network.effect.get(), Some(&Effect::NoExecute));
+}
+
+#[test]
+fn what_was_set_or_is_not_known_yet_keeps_its_value_and_only_what_is_left_out_within_is_filled_in() {
+    let number = |number: i64| Cty::Number(Number::from(number));
+    let given = Cty::object([("max", number(9))]);
+    let network = filled(&Cty::object([
+        ("closed", Cty::unknown()),
+        ("size", given.clone()),
+        ("sizes", Cty::Map(BTreeMap::from([("a".to_owned(), given.clone())]))),
+        ("more", given),
+    ]));
+    assert!(network.closed.is_pending());
+    let sizes = [network.size.get().unwrap(), &network.sizes.get().unwrap()["a"], network.more.get().unwrap()];
+    assert!(sizes.iter().all(|size| (size.min.get(), size.max.get()) == (Some(&0), Some(&9))));
+}

@@ -267,6 +267,14 @@ impl<T> Value<T> {
         }
     }
 
+    /// What is known, to be changed in place.
+    pub fn get_mut(&mut self) -> Option<&mut T> {
+        match &mut self.state {
+            State::Known(value) => Some(value),
+            State::Null | State::Pending(_) => None,
+        }
+    }
+
     /// Puts `default` in the place of null, keeping this value's origin and mirrors and adding `default`'s sources.
     pub fn default_to_value(&mut self, default: Value<T>) {
         if self.is_null() {

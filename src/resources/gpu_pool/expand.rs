@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use converge::{Graph, Handle};
 use serde_json::{Value as Json, json};
+use tf_provider::Attributes;
 use value::{Back, Value};
 
 use super::{
@@ -73,25 +74,15 @@ pub(super) fn expand(pool: &mut GpuPool, settings: &Settings, graph: &mut Graph)
 }
 
 fn fill_in_defaults(pool: &mut GpuPool) -> Value<Hardware> {
-    pool.purpose.default_to(Purpose::Inference);
-    pool.scaler.default_to(Scaler::ClusterAutoscaler);
-    pool.efa.default_to(false);
-    pool.node_repair.default_to(true);
-    pool.labels.default_to(Tags::new());
-    pool.tags.default_to(Tags::new());
+    pool.fill_defaults();
     pool.instance_types.default_to_value(marks::request(pool).map(Request::instance_types));
-    fill_in(&mut pool.capacity, |capacity| capacity.kind.default_to(CapacityType::OnDemand));
-    fill_in(&mut pool.image, |image| image.family.default_to(ImageFamily::Al2023.name().to_owned()));
     let disk_gib = pool.purpose.map(|purpose| if *purpose == Purpose::Training { 500 } else { 200 });
     fill_in(&mut pool.disk, |disk| {
         disk.size_gib.default_to_value(disk_gib);
-        disk.kind.default_to("gp3".to_owned());
+        disk.fill_defaults();
     });
-    if pool.size.is_known() {
-        fill_in(&mut pool.size, |size| {
-            size.min.default_to(0);
-            size.initial.default_to_value(size.min.clone());
-        });
+    if let Some(size) = pool.size.get_mut() {
+        size.initial.default_to_value(size.min.clone());
     }
     let hardware = pool.instance_types.map(|names| Hardware::of(names));
     let vendor = hardware.and_then(|hardware| Value::from(hardware.vendor()));

@@ -1,59 +1,29 @@
 //! Defaults of what was left out, those computed from the model included.
 
-use std::collections::BTreeMap;
-
+use tf_provider::Attributes;
 use value::{Pending, Value};
 
-use super::{
-    AccessMethod, Engine, Gpus, InferenceService, Model, RolloutStrategy, Via, engine, scaling, signal::Signal,
-    sizing::Sizing,
-};
-use crate::{
-    catalog::{Vendor, instance_types, product_matches},
-    components::kube::Labels,
-    resources::{fill_in, kubernetes::Adopt},
-};
+use super::{Engine, Gpus, InferenceService, Model, Via, engine, scaling, sizing::Sizing};
+use crate::catalog::{Vendor, instance_types, product_matches};
 
 /// Fills in every default that is known now.
 pub(super) fn fill_in_defaults(service: &mut InferenceService) {
-    service.labels.default_to(Labels::new());
-    service.adopt.default_to(Adopt::Never);
-    fill_in(&mut service.placement, |placement| {
-        placement.node_selector.default_to(BTreeMap::new());
-        placement.tolerations.default_to(Vec::new());
-        if let Some(tolerations) = placement.tolerations.get() {
-            let mut tolerations = tolerations.clone();
-            for one in &mut tolerations {
-                one.operator.default_to("Equal".to_owned());
-            }
-            let filled = Value::known(tolerations);
-            placement.tolerations =
-                if let Some(path) = placement.tolerations.origin() { filled.at(path) } else { filled };
-        }
-    });
-    fill_in(&mut service.rollout, |rollout| {
-        rollout.strategy.default_to(RolloutStrategy::Auto);
-        rollout.termination_grace_seconds.default_to(120);
-    });
-    fill_in(&mut service.metrics, |metrics| {
-        metrics.pod_monitor.default_to(false);
-        metrics.path.default_to("/metrics".to_owned());
-        metrics.labels.default_to(BTreeMap::new());
-    });
-    fill_in(&mut service.gpus, fill_in_gpus);
-    let sizing = sizing(service);
-    if service.engine.is_known() {
-        fill_in(&mut service.engine, |engine| fill_in_engine(engine, &sizing));
+    service.fill_defaults();
+    if let Some(gpus) = service.gpus.get_mut() {
+        fill_in_gpus(gpus);
     }
-    if service.model.is_known() {
-        fill_in(&mut service.model, |model| fill_in_model(model, &sizing));
+    let sizing = sizing(service);
+    if let Some(engine) = service.engine.get_mut() {
+        fill_in_engine(engine, &sizing);
+    }
+    if let Some(model) = service.model.get_mut() {
+        fill_in_model(model, &sizing);
     }
     fill_in_resources(service, &sizing);
     fill_in_scale(service);
 }
 
 fn fill_in_gpus(gpus: &mut Gpus) {
-    gpus.per_replica.default_to(1);
     let name = gpus.product.with(&Value::<()>::null(), |product, _| resource_name(product.map_or("", String::as_str)));
     gpus.resource_name.default_to_value(name);
 }
@@ -79,14 +49,10 @@ fn sizing(service: &InferenceService) -> Value<Sizing> {
 }
 
 fn fill_in_engine(engine: &mut Engine, sizing: &Value<Sizing>) {
-    engine.args.default_to(Vec::new());
-    engine.env.default_to(BTreeMap::new());
     engine.port.default_to_value(engine.kind.and_then(|kind| Value::from(engine::default_port(*kind))));
     let health_path = engine.kind.and_then(|kind| Value::from(engine::default_health_path(*kind).map(str::to_owned)));
     engine.health_path.default_to_value(health_path);
     engine.startup_seconds.default_to_value(sizing.map(Sizing::startup_seconds));
-    engine.run_as_user.default_to(1000);
-    engine.image_pull_secrets.default_to(Vec::new());
 }
 
 fn fill_in_model(model: &mut Model, sizing: &Value<Sizing>) {
@@ -96,15 +62,14 @@ fn fill_in_model(model: &mut Model, sizing: &Value<Sizing>) {
 }
 
 fn fill_in_resources(service: &mut InferenceService, sizing: &Value<Sizing>) {
-    fill_in(&mut service.resources, |resources| {
-        resources.cpu.default_to_value(sizing.map(|sizing| sizing.cpus().to_string()));
-        resources.shm_gib.default_to_value(sizing.map(Sizing::shm_gib));
-        let memory = sizing.with(&resources.shm_gib, |sizing, shm| {
-            let gib = sizing.zip(shm).map_or(0, |(sizing, shm)| sizing.memory_gib(*shm));
-            format!("{gib}Gi")
-        });
-        resources.memory.default_to_value(memory);
+    let Some(resources) = service.resources.get_mut() else { return };
+    resources.cpu.default_to_value(sizing.map(|sizing| sizing.cpus().to_string()));
+    resources.shm_gib.default_to_value(sizing.map(Sizing::shm_gib));
+    let memory = sizing.with(&resources.shm_gib, |sizing, shm| {
+        let gib = sizing.zip(shm).map_or(0, |(sizing, shm)| sizing.memory_gib(*shm));
+        format!("{gib}Gi")
     });
+    resources.memory.default_to_value(memory);
 }
 
 fn fill_in_scale(service: &mut InferenceService) {
@@ -113,23 +78,9 @@ fn fill_in_scale(service: &mut InferenceService) {
     if !is_scaled {
         service.replicas.default_to(1);
     }
-    if service.scaling.is_known() {
-        fill_in(&mut service.scaling, |scaling| {
-            scaling.min.default_to(1);
-            scaling.signal.default_to(Signal::QueueDepth);
-            scaling.via.default_to(Via::Hpa);
-            let address =
-                scaling.via.and_then(|via| Value::from((*via == Via::Keda).then(|| scaling::PROMETHEUS.to_owned())));
-            scaling.prometheus_address.default_to_value(address);
-        });
-    }
-    if service.expose.is_known() {
-        fill_in(&mut service.expose, |expose| {
-            expose.path.default_to("/".to_owned());
-            expose.annotations.default_to(BTreeMap::new());
-        });
-    }
-    if service.access.is_known() {
-        fill_in(&mut service.access, |access| access.method.default_to(AccessMethod::PodIdentity));
+    if let Some(scaling) = service.scaling.get_mut() {
+        let address =
+            scaling.via.and_then(|via| Value::from((*via == Via::Keda).then(|| scaling::PROMETHEUS.to_owned())));
+        scaling.prometheus_address.default_to_value(address);
     }
 }

@@ -28,9 +28,6 @@ use crate::{
 /// The tag and label value of [`tags::WORKLOAD_TYPE`].
 const WORKLOAD: &str = "model-storage";
 
-const DEFAULT_NONCURRENT_DAYS: u32 = 90;
-const DEFAULT_ABORT_DAYS: u32 = 7;
-
 /// Remembers `noncurrent_expire_after_days` where no rule shows it.
 const NONCURRENT_MARK: &str = "mlplat:noncurrent-expire-after-days";
 /// Remembers `allow_destroy_with_data`.
@@ -124,7 +121,8 @@ impl Composite for ModelBucket {
     }
 
     fn expand(&mut self, settings: &Settings, graph: &mut Graph) {
-        self.fill_in_defaults();
+        self.fill_defaults();
+        self.s3_uri = self.name.map(|name| format!("s3://{name}"));
         let bucket = self.add_bucket(settings, graph);
         self.add_safeguards(&bucket, graph);
         self.add_policy(settings, &bucket, graph);
@@ -133,19 +131,6 @@ impl Composite for ModelBucket {
 }
 
 impl ModelBucket {
-    fn fill_in_defaults(&mut self) {
-        self.versioning.default_to(true);
-        self.retention.default_to(BTreeSet::new());
-        self.protected_prefixes.default_to(BTreeSet::new());
-        self.noncurrent_expire_after_days.default_to(DEFAULT_NONCURRENT_DAYS);
-        self.abort_incomplete_uploads_after_days.default_to(DEFAULT_ABORT_DAYS);
-        self.readers.default_to(BTreeSet::new());
-        self.writers.default_to(BTreeSet::new());
-        self.allow_destroy_with_data.default_to(false);
-        self.tags.default_to(Tags::new());
-        self.s3_uri = self.name.map(|name| format!("s3://{name}"));
-    }
-
     fn add_bucket(&mut self, settings: &Settings, graph: &mut Graph) -> Handle<Bucket> {
         let bucket = graph.add(
             "bucket",
@@ -263,7 +248,7 @@ impl ModelBucket {
     fn add_lifecycle(&self, bucket: &Handle<Bucket>, graph: &mut Graph) {
         let days =
             self.noncurrent_expire_after_days.with(&self.abort_incomplete_uploads_after_days, |noncurrent, abort| {
-                (noncurrent.copied().unwrap_or(DEFAULT_NONCURRENT_DAYS), abort.copied().unwrap_or(DEFAULT_ABORT_DAYS))
+                (noncurrent.copied().unwrap_or_default(), abort.copied().unwrap_or_default())
             });
         let has_protected = self.protected_prefixes.map(|prefixes| !prefixes.is_empty());
         let rules = self

@@ -4,19 +4,15 @@ use std::collections::BTreeMap;
 
 use converge::{Graph, Handle};
 use serde_json::Value as Json;
+use tf_provider::Attributes;
 use value::{Pending, Value};
 
-use super::{
-    CanBorrow, CanPreempt, Flavor, FlavorTopology, Queue, QueueingStrategy, Reclaim, StopPolicy, WithinQueue, manifest,
-};
+use super::{Flavor, FlavorTopology, Queue, manifest};
 use crate::{
     components::kube::{
         ClusterQueue, Labels, LocalQueue, Object, ObjectOutputs, ResourceFlavor, Topology, WorkloadPriorityClass,
     },
-    resources::{
-        fill_in,
-        kubernetes::{self, Adopt, Common, is_settled},
-    },
+    resources::kubernetes::{self, Common, is_settled},
     settings::Settings,
 };
 
@@ -27,7 +23,7 @@ pub(super) fn expand(queue: &mut Queue, settings: &Settings, graph: &mut Graph) 
     let memory = kubernetes::memory(queue);
     let is_stub = queue.flavors.is_null();
     if !is_stub {
-        fill_in_defaults(queue);
+        queue.fill_defaults();
     }
     let common = Common {
         cluster: queue.cluster.clone(),
@@ -44,23 +40,6 @@ pub(super) fn expand(queue: &mut Queue, settings: &Settings, graph: &mut Graph) 
     add_priorities(queue, &common, graph);
     add_local_queues(queue, common, &cluster_queue, graph);
     set_outputs(queue, &cluster_queue);
-}
-
-fn fill_in_defaults(queue: &mut Queue) {
-    queue.namespaces.default_to(BTreeMap::new());
-    queue.priorities.default_to(BTreeMap::new());
-    queue.labels.default_to(Labels::new());
-    queue.adopt.default_to(Adopt::Never);
-    queue.queueing_strategy.default_to(QueueingStrategy::BestEffort);
-    queue.stop_policy.default_to(StopPolicy::None);
-    fill_in(&mut queue.preemption, |preemption| {
-        preemption.within_queue.default_to(WithinQueue::LowerPriority);
-        preemption.reclaim_within_cohort.default_to(Reclaim::Any);
-    });
-    fill_in(&mut queue.flavor_fungibility, |fungibility| {
-        fungibility.when_can_borrow.default_to(CanBorrow::MayStopSearch);
-        fungibility.when_can_preempt.default_to(CanPreempt::TryNextFlavor);
-    });
 }
 
 fn add_cluster_queue(

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use converge::{Graph, Handle};
 use serde_json::{Value as Json, json};
+use tf_provider::Attributes;
 use value::{Back, Value};
 
 use super::{
-    MountTarget, SharedFilesystem, ThroughputMode, marks,
+    MountTarget, SharedFilesystem, marks,
     volumes::{self, Shared},
 };
 use crate::{
@@ -17,8 +18,7 @@ use crate::{
         SecurityGroupOutputs, TO_IA, TO_PRIMARY, Tags,
     },
     resources::{
-        fill_in,
-        kubernetes::{self, Adopt, Common},
+        kubernetes::{self, Common},
         tags,
     },
     settings::Settings,
@@ -31,7 +31,7 @@ const WORKLOAD: &str = "shared-storage";
 const NFS: i32 = 2049;
 
 pub(super) fn expand(filesystem: &mut SharedFilesystem, settings: &Settings, graph: &mut Graph) {
-    fill_in_defaults(filesystem);
+    filesystem.fill_defaults();
     let stamps = stamps(filesystem, settings);
     let efs = add_file_system(filesystem, &stamps, graph);
     add_settings(filesystem, &efs, graph);
@@ -42,28 +42,6 @@ pub(super) fn expand(filesystem: &mut SharedFilesystem, settings: &Settings, gra
     filesystem.arn = efs.output(FileSystemOutputs::ARN);
     filesystem.dns_name = efs.output(FileSystemOutputs::DNS_NAME);
     filesystem.security_group_id = group.output(SecurityGroupOutputs::ID);
-}
-
-fn fill_in_defaults(filesystem: &mut SharedFilesystem) {
-    filesystem.backup.default_to(false);
-    filesystem.adopt.default_to(Adopt::Never);
-    filesystem.allow_destroy_with_data.default_to(false);
-    filesystem.tags.default_to(Tags::new());
-    fill_in(&mut filesystem.throughput, |throughput| throughput.mode.default_to(ThroughputMode::Elastic));
-    filesystem.volumes.default_to(BTreeSet::new());
-    if let Some(volumes) = filesystem.volumes.get() {
-        let filled = volumes.iter().cloned().map(|mut volume| {
-            volume.read_only.default_to(false);
-            volume.uid.default_to(1000);
-            volume.gid.default_to(1000);
-            volume
-        });
-        let filled = Value::known(filled.collect());
-        filesystem.volumes = match filesystem.volumes.origin() {
-            Some(path) => filled.at(path),
-            None => filled,
-        };
-    }
 }
 
 // Beside the usual ones, the name that consoles show.

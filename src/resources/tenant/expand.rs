@@ -1,26 +1,22 @@
 //! The child objects of a tenant, and its defaults and outputs.
 
-use std::collections::BTreeSet;
-
 use converge::{Graph, Handle};
 use serde_json::{Value as Json, json};
+use tf_provider::Attributes;
 use value::Value;
 
 use super::{
-    attributes::{Access, DataAccess, ExternalSecretCopy, Isolation, Mode, PodSecurity, Tenant},
+    attributes::{ExternalSecretCopy, Isolation, Tenant},
     expand_access, limits, network, registries,
 };
 use crate::{
-    components::{
-        aws::Tags,
-        kube::{
-            ExternalSecret, Kind, Labels, LimitRange, Namespace, NetworkEnforcementDraft, NetworkPolicy, Object,
-            ObjectDraft, ResourceQuota, RoleBinding, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,
-        },
+    components::kube::{
+        ExternalSecret, Kind, Labels, LimitRange, Namespace, NetworkEnforcementDraft, NetworkPolicy, Object,
+        ObjectDraft, ResourceQuota, RoleBinding, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,
     },
     resources::{
         fill_in,
-        kubernetes::{self, Adopt, Common, is_settled},
+        kubernetes::{self, Common, is_settled},
         names,
     },
     settings::Settings,
@@ -28,9 +24,6 @@ use crate::{
 
 /// The label and tag value of `workload-type`.
 pub(super) const WORKLOAD: &str = "tenant";
-
-/// Standards that a new Kubernetes changes are those of this version until the user says otherwise.
-const POD_SECURITY_VERSION: &str = "v1.36";
 
 /// Kubernetes' limit for names of objects outside namespaces and of most within.
 const NAME: usize = 253;
@@ -66,56 +59,18 @@ pub(super) fn expand(tenant: &mut Tenant, settings: &Settings, graph: &mut Graph
 }
 
 fn fill_in_defaults(tenant: &mut Tenant) {
-    tenant.pod_security.default_to(PodSecurity::Restricted);
-    tenant.pod_security_version.default_to(POD_SECURITY_VERSION.to_owned());
-    tenant.trusted_registries.default_to(BTreeSet::new());
-    tenant.access_method.default_to(Access::PodIdentity);
-    tenant.annotate_service_accounts.default_to(true);
-    tenant.labels.default_to(Labels::new());
-    tenant.tags.default_to(Tags::new());
-    tenant.adopt.default_to(Adopt::Never);
-    if tenant.quota.is_known() {
-        fill_in(&mut tenant.quota, |quota| quota.gpu_resource_name.default_to("nvidia.com/gpu".to_owned()));
-    }
+    tenant.fill_defaults();
     let quota = tenant.quota.clone();
     fill_in(&mut tenant.container, |container| limits::fill_in_requests(container, &quota));
-    fill_in(&mut tenant.network, |network| {
-        let cidrs = |cidrs: &[&str]| cidrs.iter().map(|cidr| (*cidr).to_owned()).collect::<BTreeSet<_>>();
-        network.isolation.default_to(Isolation::Standard);
-        network.ingress_from_namespaces.default_to(BTreeSet::new());
-        network.allow_gang_traffic.default_to(false);
-        network.egress_cidrs.default_to(cidrs(&["0.0.0.0/0", "::/0"]));
-        network.service_cidrs.default_to(cidrs(&["10.96.0.0/12", "172.20.0.0/16"]));
-    });
-    each(&mut tenant.data_access, |access: &mut DataAccess| {
-        access.prefix.default_to(String::new());
-        access.mode.default_to(Mode::Read);
-        access.service_account.default_to("default".to_owned());
-    });
-    each(&mut tenant.external_secrets, fill_in_secret);
-    tenant.members.default_to(Vec::new());
+    for secret in tenant.external_secrets.get_mut().into_iter().flatten() {
+        fill_in_secret_key(secret);
+    }
 }
 
-fn fill_in_secret(secret: &mut ExternalSecretCopy) {
-    secret.store_kind.default_to("ClusterSecretStore".to_owned());
-    secret.refresh_interval.default_to("1h".to_owned());
+fn fill_in_secret_key(secret: &mut ExternalSecretCopy) {
     let last = secret.key.map(|key| key.rsplit(['/', ':']).next().unwrap_or(key).to_owned());
     let from = secret.property.with(&last, |property, last| property.or(last).cloned().unwrap_or_default());
     secret.secret_key.default_to_value(from);
-}
-
-// The elements of a list with their defaults; a list left out is empty.
-fn each<T: Clone>(list: &mut Value<Vec<T>>, edit: impl Fn(&mut T)) {
-    list.default_to(Vec::new());
-    let filled = list.map(|items| {
-        let mut items = items.clone();
-        items.iter_mut().for_each(&edit);
-        items
-    });
-    *list = match list.origin() {
-        Some(path) => filled.at(path),
-        None => filled,
-    };
 }
 
 fn labels(tenant: &Tenant, settings: &Settings) -> Value<Labels> {
@@ -132,7 +87,7 @@ fn labels(tenant: &Tenant, settings: &Settings) -> Value<Labels> {
 fn namespace_labels(tenant: &Tenant, labels: &Value<Labels>) -> Value<Labels> {
     let standard = tenant.pod_security.with(&tenant.pod_security_version, |level, version| {
         let level = level.map_or("restricted", |level| level.as_str());
-        let version = version.map_or(POD_SECURITY_VERSION, String::as_str);
+        let version = version.map_or("", String::as_str);
         let pairs = ["enforce", "warn", "audit"].into_iter().flat_map(|mode| {
             let key = format!("pod-security.kubernetes.io/{mode}");
             [(format!("{key}-version"), version.to_owned()), (key, level.to_owned())]

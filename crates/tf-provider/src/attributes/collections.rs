@@ -29,6 +29,10 @@ impl<T: AttributeType> AttributeType for Vec<T> {
     fn encode(&self) -> Cty {
         Cty::List(self.iter().map(T::encode).collect())
     }
+
+    fn fill_within(&mut self) {
+        self.iter_mut().for_each(T::fill_within);
+    }
 }
 
 impl<T: AttributeType + Ord> AttributeType for BTreeSet<T> {
@@ -56,6 +60,14 @@ impl<T: AttributeType + Ord> AttributeType for BTreeSet<T> {
     fn encode(&self) -> Cty {
         Cty::Set(self.iter().map(T::encode).collect())
     }
+
+    fn fill_within(&mut self) {
+        let elements = std::mem::take(self).into_iter().map(|mut element| {
+            element.fill_within();
+            element
+        });
+        *self = elements.collect();
+    }
 }
 
 impl<T: AttributeType> AttributeType for BTreeMap<String, T> {
@@ -77,6 +89,10 @@ impl<T: AttributeType> AttributeType for BTreeMap<String, T> {
 
     fn encode(&self) -> Cty {
         Cty::Map(self.iter().map(|(key, item)| (key.clone(), item.encode())).collect())
+    }
+
+    fn fill_within(&mut self) {
+        self.values_mut().for_each(T::fill_within);
     }
 }
 
