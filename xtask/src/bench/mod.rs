@@ -6,8 +6,10 @@ mod codec;
 mod debugged;
 mod kubernetes;
 mod plan;
+mod platform;
 mod size;
 mod start;
+mod world;
 
 use std::path::{Path, PathBuf};
 
@@ -42,6 +44,9 @@ const FIGURES: &[Group] = &[
     ("Many resources: 200 buckets and 50 pools", plan::many),
     ("A plan without changes in Kubernetes, 50 ms on every call", kubernetes::one_of_each),
     ("Many resources in Kubernetes: 20 tenants and 20 services", kubernetes::many),
+    ("The whole platform, 50 ms on every call", platform::one_of_each),
+    ("The whole platform ten times", platform::ten),
+    ("The platform stack", platform::stack),
     ("Codec", codec::measure),
 ];
 
