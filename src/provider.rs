@@ -1,24 +1,23 @@
 //! The provider: its block, the clients its resources share, and the lists of what it has.
 
+mod account;
 mod config;
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, OnceLock},
-};
+use std::{collections::BTreeMap, sync::Arc};
 
-use converge::{Cx, Drivers, FaultClass};
+use converge::{Cx, Drivers};
 use futures::{FutureExt, future::BoxFuture};
-use tf_provider::{Attributes, Cty, DataSource, Diagnostic, Diagnostics, Function, RequestCx, Resource, Schema};
-use value::{AttributePath, Value};
+use tf_provider::{Attributes, Cty, DataSource, Diagnostics, Function, RequestCx, Resource, Schema};
+use value::Value;
 
+use account::Account;
 use config::decode;
 pub use config::{AssumeRole, Config, Exec, Kubernetes, PreflightMode};
 
 use crate::{
-    bridge::{Bridge, Ground, SharedGround, fault_diagnostic},
+    bridge::{Bridge, Ground, SharedGround},
     composite::Composite,
-    data_sources::{Accelerators, Cluster, ClusterFacts, DescribeCluster},
+    data_sources::{Accelerators, Cluster},
     drivers::{
         aws::{self, Aws},
         kube::{self, Clusters},
@@ -29,10 +28,10 @@ use crate::{
 };
 
 /// The provider. Unconfigured until Terraform says so; functions and validation work without.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Provider {
     ground: SharedGround,
-    aws: Arc<OnceLock<Arc<Aws>>>,
+    account: Account,
 }
 
 // === impl Provider ===
@@ -40,14 +39,21 @@ pub struct Provider {
 impl Provider {
     /// A provider that is not configured yet.
     pub fn new() -> Self {
-        Self::default()
+        let ground = SharedGround::default();
+        Self { account: Account::of(ground.clone()), ground }
     }
 
     /// A provider whose resources stand on `ground`, whatever the provider block says. For tests on a fake cloud.
     pub fn on(ground: Ground) -> OnGround {
-        let shared = SharedGround::default();
-        shared.set(ground);
-        OnGround(Self { ground: shared, aws: Arc::default() })
+        let provider = Self::new();
+        provider.ground.set(ground);
+        OnGround(provider)
+    }
+}
+
+impl Default for Provider {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -89,12 +95,11 @@ impl tf_provider::Provider for Provider {
             let mut drivers = Drivers::default();
             aws::register(&mut drivers, &aws);
             kube::register(&mut drivers, &Arc::new(Clusters::new(config.kubernetes(), Arc::clone(&aws))));
-            // Terraform configures a process once; a second time would find the same clients.
-            let _ = self.aws.set(aws);
+            self.account.set(aws);
             self.ground.set(Ground {
                 settings,
                 drivers,
-                cx: Cx::default(),
+                cx: Cx::default().with_retries(config.retries()),
                 preflight: config.mode(),
                 unknown,
                 unknown_kubernetes: config.unknown_kubernetes(),
@@ -118,7 +123,10 @@ impl tf_provider::Provider for Provider {
     }
 
     fn data_sources(&self) -> Vec<Arc<dyn DataSource>> {
-        vec![Arc::new(Accelerators), Arc::new(Cluster::new(Arc::new(KnownClusters(Arc::clone(&self.aws)))))]
+        vec![
+            Arc::new(Accelerators::new(Arc::new(self.account.clone()))),
+            Arc::new(Cluster::new(Arc::new(self.account.clone()))),
+        ]
     }
 
     fn functions(&self) -> Vec<Arc<dyn Function>> {
@@ -164,54 +172,5 @@ impl tf_provider::Provider for OnGround {
 
     fn functions(&self) -> Vec<Arc<dyn Function>> {
         self.0.functions()
-    }
-}
-
-// === impl KnownClusters ===
-
-// The AWS clients, once the provider is configured.
-struct KnownClusters(Arc<OnceLock<Arc<Aws>>>);
-
-impl DescribeCluster for KnownClusters {
-    fn describe<'a>(
-        &'a self,
-        cx: &'a RequestCx,
-        name: &'a str,
-    ) -> BoxFuture<'a, Result<Option<ClusterFacts>, Diagnostic>> {
-        async move {
-            let root = AttributePath::root();
-            let Some(aws) = self.0.get() else {
-                return Err(Diagnostic::error(
-                    &root,
-                    "The provider is not configured",
-                    "A data source was read first.",
-                )
-                .advise("Report this; it is always a problem with Terraform or the provider."));
-            };
-            let cx = Cx::default().cancelled_by(cx.cancel.clone());
-            match converge::read_retried(&cx, None, || aws::describe_cluster(aws, name).boxed()).await {
-                Ok(facts) => Ok(Some(told(facts))),
-                Err(fault) if fault.class == FaultClass::NotFound => Ok(None),
-                Err(fault) => Err(fault_diagnostic(&root, format!("Cannot read the EKS cluster {name:?}"), &fault)),
-            }
-        }
-        .boxed()
-    }
-}
-
-// EKS leaves out what a cluster that is being made does not have yet.
-fn told(facts: aws::ClusterFacts) -> ClusterFacts {
-    let some = |text: String| (!text.is_empty()).then_some(text);
-    ClusterFacts {
-        arn: facts.arn,
-        status: facts.status,
-        endpoint: some(facts.endpoint),
-        certificate_authority: some(facts.certificate_authority),
-        oidc_issuer: some(facts.oidc_issuer),
-        version: facts.version,
-        subnet_ids: facts.subnet_ids.into_iter().collect(),
-        security_group_id: some(facts.security_group_id),
-        vpc_id: some(facts.vpc_id),
-        auto_mode: facts.auto_mode,
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use converge::{Action, Cx, Document, Finding, Key, Ledger, Node, Plan, Severity};
+use converge::{Action, Cx, Document, Finding, Key, Ledger, Node, Plan, Severity, Step};
 use futures::{FutureExt, StreamExt, stream};
 use tf_provider::{Attribute, Block, Cty, Diagnostic, Diagnostics, Nesting, PlanRequest, PlanResponse, Shape};
 use value::{AttributePath, is_pending};
@@ -175,20 +175,20 @@ impl<C: Composite> Planning<C> {
 
     async fn preflight(&self, ground: &Ground, cx: &Cx) -> Vec<Diagnostic> {
         let changed = self.plan.steps.iter().filter(|(_, step)| !matches!(step.action, Action::Keep | Action::Delete));
-        let nodes = changed.filter_map(|(key, _)| self.plan.graph.nodes().get(key));
-        let asked: Vec<_> = nodes.map(|node| ask(ground, cx, node).boxed()).collect();
+        let nodes = changed.filter_map(|(key, step)| Some((self.plan.graph.nodes().get(key)?, step)));
+        let asked: Vec<_> = nodes.map(|(node, step)| ask(ground, cx, node, step).boxed()).collect();
         stream::iter(asked).buffered(QUESTIONS).concat().await
     }
 }
 
-async fn ask(ground: &Ground, cx: &Cx, node: &Node) -> Vec<Diagnostic> {
+async fn ask(ground: &Ground, cx: &Cx, node: &Node, step: &Step) -> Vec<Diagnostic> {
     let Ok(driver) = ground.drivers.get(node.facts.kind) else { return Vec::new() };
     // Of an object whose place or name is not known yet, the question would be about another one.
     let mut identity = node.facts.identity.iter().filter_map(|name| node.fields.get(name));
     if identity.any(|field| is_pending(&field.document)) {
         return Vec::new();
     }
-    let findings = driver.preflight(cx, &node.known_document()).await;
+    let findings = driver.preflight(cx, &node.known_document(), step).await;
     let diagnostic = |finding: Finding| {
         let path = finding.path(|field| node.origin(field).cloned());
         match (finding.severity, ground.preflight) {

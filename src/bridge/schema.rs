@@ -2,11 +2,12 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use converge::{Health, Ledger, Plan};
+use converge::{Action, Document, Entry, Health, Ledger, Node, Plan};
 use serde_json::Value as Json;
 use tf_provider::{
     Attribute, Block, Cty, IdentityAttribute, IdentitySchema, NestedBlock, Nesting, Schema, Shape, Type,
 };
+use value::is_pending;
 
 use crate::composite::{Composite, Timeouts};
 
@@ -55,10 +56,12 @@ pub(super) fn recorded(ledger: &Ledger) -> Cty {
 
 /// The components after a plan: all ready.
 pub(super) fn planned(plan: &Plan, ledger: &Ledger) -> Cty {
-    use converge::Action;
     let wanted = plan.graph.nodes().iter().map(|(key, node)| {
-        let stays = plan.steps.get(key).is_some_and(|step| matches!(step.action, Action::Keep | Action::Update));
-        let known = ledger.entries.get(key).filter(|_| stays).map(id);
+        let known = plan.steps.get(key).zip(ledger.entries.get(key)).and_then(|(step, entry)| match step.action {
+            Action::Keep | Action::Update => Some(id(entry)),
+            Action::Create | Action::Replace => id_again(node, entry),
+            Action::Roll | Action::Delete => None,
+        });
         let id = known.map_or_else(Cty::unknown, Cty::from);
         (key.clone(), component(node.facts.kind, id, Health::Ready.to_string()))
     });
@@ -66,13 +69,36 @@ pub(super) fn planned(plan: &Plan, ledger: &Ledger) -> Cty {
 }
 
 // The API's own id where it has one, else the identifying values.
-fn id(entry: &converge::Entry) -> String {
-    if let Some(id) = entry.outputs.get("id").and_then(Json::as_str) {
-        return id.to_owned();
-    }
+fn id(entry: &Entry) -> String {
+    let own = entry.outputs.get("id").and_then(Json::as_str);
+    own.map_or_else(|| named_as(&entry.document), str::to_owned)
+}
+
+fn named_as(document: &Document) -> String {
     let identifying = ["cluster", "namespace", "bucket", "autoscaling_group", "name"];
-    let parts = identifying.iter().filter_map(|name| entry.document.get(*name).and_then(Json::as_str));
+    let parts = identifying.iter().filter_map(|name| document.get(*name).and_then(Json::as_str));
     parts.collect::<Vec<_>>().join("/")
+}
+
+// The id of an object that is made again, where it follows from the name: the API has none, or it was the name
+// before. Of a kind with two names it is not known which one it is going to be.
+fn id_again(node: &Node, entry: &Entry) -> Option<String> {
+    let (facts, wanted) = (&node.facts, node.document());
+    let is_named = !facts.identity.iter().filter_map(|name| wanted.get(*name)).any(is_pending);
+    if facts.slots || entry.kind != facts.kind || !is_named {
+        return None;
+    }
+    if !facts.has_id {
+        return Some(named_as(&wanted)).filter(|id| !id.is_empty());
+    }
+    let own = entry.outputs.get("id")?.as_str()?;
+    let names = |document: &Document| -> Vec<String> {
+        let fields = ["namespace", "name"].map(|name| document.get(name).and_then(Json::as_str));
+        let fields: Vec<&str> = fields.into_iter().flatten().collect();
+        vec![fields.last().copied().unwrap_or_default().to_owned(), fields.join("/")]
+    };
+    let at = names(&entry.document).iter().position(|name| name == own)?;
+    names(&wanted).into_iter().nth(at)
 }
 
 fn component(kind: &str, id: Cty, state: String) -> Cty {

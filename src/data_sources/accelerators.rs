@@ -1,21 +1,44 @@
 //! `mlplat_accelerators`: the catalogue of instance types with accelerators, filtered.
 //!
-//! Makes no calls: the catalogue is compiled in.
+//! The catalogue is compiled in. Only the zones are asked of AWS, through [`FindZones`]; without an answer the rest is
+//! told all the same.
+
+mod entry;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use futures::{FutureExt, future::BoxFuture};
-use tf_provider::{Attributes, Cty, DataSource, Diagnostics, RequestCx, Schema};
+use tf_provider::{Attributes, Cty, DataSource, Diagnostic, Diagnostics, RequestCx, Schema};
 use value::Value;
 
+use self::entry::Entry;
 use super::{decoded, schema};
 use crate::catalog::{Arch, Filter, InstanceType, PRICE_DISCLAIMER, PRICE_REGION, Vendor, filter, known_products};
 
-/// The data source.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Accelerators;
+/// Availability zones by instance type.
+pub type Zones = BTreeMap<String, BTreeSet<String>>;
 
-/// Instance types of AWS with GPUs or other accelerators: what the provider knows without asking AWS.
+/// Asks AWS in which zones it offers instance types.
+pub trait FindZones: Send + Sync + 'static {
+    /// The zones of each type in the provider's region.
+    ///
+    /// # Errors
+    /// Why it could not be asked, for the user.
+    fn find<'a>(&'a self, cx: &'a RequestCx, types: BTreeSet<String>) -> BoxFuture<'a, Result<Zones, Diagnostic>>;
+}
+
+/// The data source.
+pub struct Accelerators(Arc<dyn FindZones>);
+
+/// Instance types of AWS with GPUs or other accelerators, with their list prices and the zones that offer them.
 ///
-/// Every argument that is set narrows the list; the cheapest instance types come first.
+/// Every argument that is set narrows the list; the cheapest instance types come first. All but the zones is known
+/// without asking AWS: where AWS cannot be asked, for want of credentials say, `zones` is null and a warning tells why.
 #[derive(Attributes, Clone, Debug, Default)]
 struct AcceleratorsAttributes {
     /// Product, in any usual spelling: `L4`, `NVIDIA-L4`, `A100-80GB`, `Trainium2`.
@@ -38,6 +61,12 @@ struct AcceleratorsAttributes {
     efa_interfaces_min: Value<u32>,
     /// Highest list price in US dollars an hour. Types without a known price are left out then.
     hourly_usd_max: Value<f64>,
+    /// Zones that each type must be offered in, such as `us-east-1a`; a type that one of them lacks is left out. The
+    /// list cannot be read then where AWS cannot be asked.
+    zones: Value<BTreeSet<String>>,
+    /// Whether AWS is asked for the zones, which takes the permission `ec2:DescribeInstanceTypeOfferings`. Default:
+    /// `true`.
+    look_up_zones: Value<bool>,
     /// Whether slices of a GPU are listed too (g6f, gr6f), where `product` names none. Default: `false`.
     include_fractions: Value<bool>,
     /// The instance types, the cheapest first and those without a price last.
@@ -54,41 +83,39 @@ struct AcceleratorsAttributes {
     price_note: Value<String>,
 }
 
-/// An instance type with accelerators.
-#[derive(Attributes, Clone, Debug, Default)]
-#[attributes(computed)]
-struct Entry {
-    /// Name, such as `g6.xlarge`.
-    name: Value<String>,
-    /// Product, as the node label `nvidia.com/gpu.product` has it where there is one.
-    product: Value<String>,
-    /// Maker: `nvidia` or `neuron`.
-    vendor: Value<String>,
-    /// Number of accelerators.
-    accelerator_count: Value<u32>,
-    /// Memory of each accelerator in GiB.
-    memory_gib: Value<f64>,
-    /// How the accelerators reach each other: `none`, `nvlink`, `nvswitch` or `neuronlink`.
-    interconnect: Value<String>,
-    /// Name under which Kubernetes counts the accelerators.
-    resource_name: Value<String>,
-    /// Virtual processors.
-    vcpus: Value<u32>,
-    /// Main memory in GiB.
-    main_memory_gib: Value<f64>,
-    /// Processor: `x86_64` or `arm64`.
-    arch: Value<String>,
-    /// Number of Elastic Fabric Adapters it can have; null where that is not known.
-    efa_interfaces: Value<u32>,
-    /// Local NVMe storage in GB.
-    local_nvme_gb: Value<u32>,
-    /// List price in US dollars an hour; null where none is known.
-    hourly_usd: Value<f64>,
-    /// Date of the price as `YYYY-MM-DD`.
-    priced_on: Value<String>,
+// === impl Accelerators ===
+
+impl Accelerators {
+    /// The data source, asking through `find`.
+    pub fn new(find: Arc<dyn FindZones>) -> Self {
+        Self(find)
+    }
+
+    async fn zones(
+        &self,
+        cx: &RequestCx,
+        asked: &AcceleratorsAttributes,
+        complaints: &mut Diagnostics,
+    ) -> Option<Zones> {
+        let types: BTreeSet<String> = asked.found().map(|kind| kind.name.to_owned()).collect();
+        if types.is_empty() || asked.look_up_zones.get() == Some(&false) {
+            return None;
+        }
+        match self.0.find(cx, types).await {
+            Ok(zones) => Some(zones),
+            Err(complaint) => {
+                complaints.push(if asked.zones.is_null() { as_warning(complaint) } else { complaint });
+                None
+            }
+        }
+    }
 }
 
-// === impl Accelerators ===
+// Without its zones the list is still worth having.
+fn as_warning(complaint: Diagnostic) -> Diagnostic {
+    Diagnostic { severity: tf_provider::Severity::Warning, ..complaint }
+        .advise("To do without the zones and this warning, set `look_up_zones = false`.")
+}
 
 impl DataSource for Accelerators {
     fn type_name(&self) -> &'static str {
@@ -105,11 +132,14 @@ impl DataSource for Accelerators {
         complaints
     }
 
-    fn read<'a>(&'a self, _cx: &'a RequestCx, config: Cty) -> BoxFuture<'a, (Cty, Diagnostics)> {
+    fn read<'a>(&'a self, cx: &'a RequestCx, config: Cty) -> BoxFuture<'a, (Cty, Diagnostics)> {
         async move {
             let (mut attributes, mut complaints) = decoded::<AcceleratorsAttributes>(&config);
             attributes.check(&mut complaints);
-            attributes.answer();
+            if !complaints.has_errors() {
+                let zones = self.zones(cx, &attributes, &mut complaints).await;
+                attributes.answer(zones);
+            }
             (attributes.encode_object(), complaints)
         }
         .boxed()
@@ -134,6 +164,7 @@ impl AcceleratorsAttributes {
                 );
             }
         }
+        self.check_zones(complaints);
         let product = Filter { product: self.product.get().cloned(), ..Filter::default() };
         if let Some(given) = self.product.get().filter(|_| filter(&product).is_empty()) {
             complaints.error(
@@ -144,10 +175,32 @@ impl AcceleratorsAttributes {
         }
     }
 
-    fn answer(&mut self) {
-        let found = filter(&self.filter());
-        self.names = Value::known(found.iter().map(|kind| kind.name.to_owned()).collect());
-        self.instance_types = Value::known(found.into_iter().map(Entry::of).collect());
+    fn check_zones(&self, complaints: &mut Diagnostics) {
+        if !self.zones.is_null() && self.look_up_zones.get() == Some(&false) {
+            complaints.error(
+                &self.zones,
+                "`zones` needs `look_up_zones`",
+                "Which types the zones offer is known to AWS alone, and `look_up_zones` is false.\n\nLeave out one of \
+                 them.",
+            );
+        }
+    }
+
+    fn found(&self) -> impl Iterator<Item = &'static InstanceType> {
+        filter(&self.filter()).into_iter()
+    }
+
+    fn answer(&mut self, offered: Option<Zones>) {
+        let wanted = self.zones.get().cloned().unwrap_or_default();
+        let mut entries = Vec::new();
+        for kind in self.found() {
+            let zones = offered.as_ref().map(|offered| offered.get(kind.name).cloned().unwrap_or_default());
+            if zones.as_ref().is_none_or(|zones| wanted.is_subset(zones)) {
+                entries.push(Entry::of(kind, zones));
+            }
+        }
+        self.names = Value::known(entries.iter().filter_map(|entry| entry.name.get().cloned()).collect());
+        self.instance_types = Value::known(entries);
         self.price_region = Value::from(PRICE_REGION);
         self.price_note = Value::from(PRICE_DISCLAIMER);
     }
@@ -166,84 +219,5 @@ impl AcceleratorsAttributes {
             max_usd_per_hour: self.hourly_usd_max.get().copied(),
             include_fractions: self.include_fractions.get().copied().unwrap_or_default(),
         }
-    }
-}
-
-// === impl Entry ===
-
-impl Entry {
-    fn of(kind: &InstanceType) -> Self {
-        let device = &kind.accelerator;
-        Self {
-            name: Value::from(kind.name),
-            product: Value::from(device.product_label.unwrap_or(device.name)),
-            vendor: Value::known(device.vendor.to_string()),
-            accelerator_count: Value::known(device.count),
-            memory_gib: Value::known(device.memory_gib_each),
-            interconnect: Value::known(device.interconnect.to_string()),
-            resource_name: Value::from(device.vendor.resource_name()),
-            vcpus: Value::known(kind.vcpus),
-            main_memory_gib: Value::known(kind.memory_gib),
-            arch: Value::known(kind.arch.to_string()),
-            efa_interfaces: Value::from(kind.efa_interfaces),
-            local_nvme_gb: Value::known(kind.local_nvme_gb),
-            hourly_usd: Value::from(kind.on_demand_usd_per_hour),
-            priced_on: Value::from(kind.priced_on.map(str::to_owned)),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use futures::FutureExt;
-    use tf_provider::Number;
-
-    use super::*;
-
-    fn read(config: &[(&str, Cty)]) -> (Cty, Diagnostics) {
-        let mut object = Accelerators.schema().block.null_object();
-        for (name, value) in config {
-            object.set(name, value.clone());
-        }
-        Accelerators.read(&RequestCx::default(), object).now_or_never().expect("it waits for nothing")
-    }
-
-    fn names(config: &[(&str, Cty)]) -> Vec<String> {
-        match read(config).0.get("names") {
-            Cty::List(names) => names.iter().filter_map(Cty::as_str).map(str::to_owned).collect(),
-            other => panic!("{other:?}"),
-        }
-    }
-
-    #[test]
-    fn every_argument_narrows_the_list() {
-        let l40s = ("product", Cty::from("L40S"));
-        assert_eq!(names(std::slice::from_ref(&l40s)).first().map(String::as_str), Some("g6e.xlarge"));
-        assert_eq!(names(&[l40s, ("accelerator_count_min", Cty::from(8))]), ["g6e.48xlarge"]);
-        assert!(
-            names(&[("arch", Cty::from("arm64"))])
-                .iter()
-                .all(|name| name.starts_with("g5g") || name.starts_with("p6e"))
-        );
-    }
-
-    #[test]
-    fn an_entry_tells_what_the_catalogue_knows() {
-        let (read, complaints) = read(&[("family", Cty::from("g6")), ("hourly_usd_max", Cty::from(1))]);
-        assert!(complaints.is_empty());
-        let Cty::List(entries) = read.get("instance_types") else { panic!("a list") };
-        let first = entries.first().expect("g6.xlarge");
-        assert_eq!(first.get("name"), &Cty::from("g6.xlarge"));
-        assert_eq!(first.get("product"), &Cty::from("NVIDIA-L4"));
-        assert_eq!(first.get("accelerator_count"), &Cty::Number(Number::from(1_i64)));
-        assert_eq!(first.get("resource_name"), &Cty::from("nvidia.com/gpu"));
-    }
-
-    #[test]
-    fn words_that_are_none_are_refused() {
-        let complaints = read(&[("vendor", Cty::from("amd")), ("product", Cty::from("L5"))]).1;
-        let told: Vec<_> = complaints.iter().map(|told| told.summary.as_str()).collect();
-        assert_eq!(told, ["`vendor` cannot be \"amd\"", "No accelerator is called \"L5\""]);
-        assert!(Accelerators.validate(&Accelerators.schema().block.null_object()).is_empty());
     }
 }

@@ -9,7 +9,7 @@ use tf_provider::{Attributes, Block, Cty, Decoder, Diagnostics, Schema};
 use value::AttributePath;
 
 pub use self::{
-    accelerators::Accelerators,
+    accelerators::{Accelerators, FindZones, Zones},
     cluster::{Cluster, ClusterFacts, DescribeCluster},
 };
 

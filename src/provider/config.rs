@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use converge::DEFAULT_RETRIES;
 use tf_provider::{Attributes, Choice, Cty, Decoder, Diagnostic, Diagnostics};
 use value::{AttributePath, Value};
 
@@ -31,8 +32,9 @@ pub struct Config {
     /// Whether S3 is asked with the bucket in the path instead of in the host name. Default: where the endpoint is
     /// an address.
     pub s3_use_path_style: Value<bool>,
-    /// How often the AWS SDK tries a call again by itself, before the engine looks at what is there and tries again.
-    /// Default: never, since the engine does.
+    /// How often a call is made again at most after a failure that may pass: throttling, an error inside the service, a
+    /// lost connection. The pauses between grow from 0.2 to 20 seconds. Waiting until an object can be used, changed or
+    /// deleted is not counted; `timeouts` of the resource ends it. Default: 8.
     pub max_retries: Value<u32>,
     /// Cost allocation keys and values, such as `cost_center = "ml-platform"`. Stamped on every object as tags and
     /// labels, with `-` in the place of `_`. Tag keys must be activated in AWS billing before they show in bills.
@@ -219,6 +221,10 @@ impl Config {
             client_key: block.client_key.get().cloned(),
             exec,
         }
+    }
+
+    pub(super) fn retries(&self) -> u32 {
+        self.max_retries.get().copied().unwrap_or(DEFAULT_RETRIES)
     }
 
     pub(super) fn mode(&self) -> Preflight {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use converge::{Document, FaultClass, Found, Ownership, Readiness};
+use converge::{Action, Document, FaultClass, Found, Ownership, Readiness, Step};
 use mlplat::components::aws::{
     AccessPoint, BackupPolicy, FileSystem, FileSystemLifecycle, FileSystemPolicy, IngressRule, MountTargets,
     SecurityGroup, TO_IA, TO_PRIMARY,
@@ -271,7 +271,8 @@ fn subnets_that_are_not_there_are_found_before() {
         let absent = "subnet-0123456789abcdef0".to_owned();
         let spec = MountTargets { subnet_ids: BTreeSet::from([subnet, absent.clone()]), ..MountTargets::default() };
         let driver = world.subject::<MountTargets>().driver;
-        let findings = driver.preflight(&world.cx, &document(&spec)).await;
+        let step = Step { action: Action::Create, fields: BTreeSet::new() };
+        let findings = driver.preflight(&world.cx, &document(&spec), &step).await;
         let told: Vec<_> = findings.iter().map(|finding| (finding.field, finding.summary.clone())).collect();
         assert_eq!(told, [("subnet_ids", format!("The subnet {absent:?} is not there"))]);
     });

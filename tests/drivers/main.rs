@@ -6,4 +6,5 @@ mod contract;
 mod efs;
 mod faults;
 mod identity;
+mod preflight;
 mod world;

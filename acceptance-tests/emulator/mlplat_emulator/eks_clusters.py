@@ -119,6 +119,8 @@ def describe_cluster_versions(self):
 
 TRUST = '{{"Version":"2012-10-17","Statement":[{{"Effect":"Allow","Principal":{{"Service":"{0}.amazonaws.com"}},"Action":"sts:AssumeRole"}}]}}'
 
+NODE_POLICIES = ("AmazonEKSWorkerNodePolicy", "AmazonEC2ContainerRegistryPullOnly", "AmazonEKS_CNI_Policy")
+
 
 def seed(account, region, name="ml-prod", version="1.36", zones=3, auto_mode=False, tags=None, endpoint=None, certificate_authority=None):
     """A ready cluster with a VPC, private subnets in as many zones, and roles for control plane and nodes.
@@ -130,6 +132,8 @@ def seed(account, region, name="ml-prod", version="1.36", zones=3, auto_mode=Fal
     names = [zone.name for zone in ec2.describe_availability_zones()][:zones]
     subnets = [ec2.create_subnet(vpc.id, f"10.42.{index * 16}.0/20", availability_zone=zone) for index, zone in enumerate(names)]
     roles = {service: role(iam, f"{name}-{suffix}", service) for service, suffix in (("eks", "cluster"), ("ec2", "nodes"))}
+    for policy in NODE_POLICIES:
+        iam.attach_role_policy(f"arn:aws:iam::aws:policy/{policy}", roles["ec2"].name)
     ids = [subnet.id for subnet in subnets]
     backend = eks_backends[account][region]
     cluster = backend.create_cluster(name=name, role_arn=roles["eks"].arn, version=version, resources_vpc_config={"subnetIds": ids}, tags=tags or {})

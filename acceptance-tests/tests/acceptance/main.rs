@@ -16,6 +16,7 @@ macro_rules! assert_snapshot {
 
 mod bucket;
 mod bucket_data;
+mod data_sources;
 mod faults;
 mod filesystem;
 mod imports;
@@ -23,6 +24,7 @@ mod localstack;
 mod modules;
 mod pool;
 mod pool_drift;
+mod pool_preflight;
 mod pool_reports;
 mod provider;
 mod support;

@@ -211,6 +211,40 @@ fn throttling_is_ridden_over() -> Result<()> {
 }
 
 #[test]
+fn a_call_that_keeps_failing_is_made_again_as_often_as_the_provider_block_says() -> Result<()> {
+    let stage = Stage::empty()?;
+    for (retries, fault) in [(0, Rule::throttle as fn(Rule) -> Rule), (2, Rule::throttle), (3, Rule::internal_error)] {
+        let provider = format!("provider \"mlplat\" {{\n  max_retries = {retries}\n}}\n");
+        stage.workspace.configure(&format!("{provider}{}", bucket("")))?;
+        let proxy = stage.account.proxy();
+        proxy.add_rule(fault(Rule::on("s3.PutBucketPolicy")));
+        proxy.take_journal();
+        stage.workspace.apply()?.failed()?;
+        assert_eq!(proxy.take_journal().count("s3.PutBucketPolicy"), retries + 1);
+        proxy.clear_rules();
+        // Once made, the bucket is changed and no longer created.
+        if retries == 0 {
+            stage.workspace.untaint(crate::support::BUCKET)?.ok()?;
+        }
+    }
+    stage.apply()?;
+    stage.destroy()
+}
+
+#[test]
+fn a_role_is_assumed_although_sts_is_throttled_at_first() -> Result<()> {
+    let stage = Stage::empty()?;
+    let role = format!("arn:aws:iam::{}:role/deploy", stage.account.id());
+    let provider = format!("provider \"mlplat\" {{\n  assume_role = {{ role_arn = \"{role}\" }}\n}}\n");
+    stage.workspace.configure(&format!("{provider}{}", bucket("")))?;
+    stage.account.proxy().add_rule(Rule::on("sts.AssumeRole").first(2).throttle());
+    stage.workspace.apply()?.ok()?;
+    assert_eq!(stage.account.proxy().hits(), 2);
+    stage.workspace.destroy()?.ok()?;
+    stage.nothing_left()
+}
+
+#[test]
 fn tags_of_the_provider_block_are_stamped_and_a_change_of_them_shows_in_the_plan() -> Result<()> {
     let block = |team: &str| {
         format!(

@@ -2,7 +2,7 @@
 //!
 //! Holds no behaviour: effects are the driver's. The derive macro `Component` writes all of this from a struct.
 
-use std::marker::PhantomData;
+use std::{collections::BTreeSet, marker::PhantomData};
 
 use serde::{Serialize, de::DeserializeOwned};
 use value::Field;
@@ -54,8 +54,10 @@ pub struct KindFacts {
     pub local: &'static [&'static str],
     /// Maps of which only our own keys are ours: `#[component(merged)]`.
     pub merged: &'static [&'static str],
-    /// Outputs that an update may change (`#[output(volatile)]` on the outputs struct).
-    pub volatile: &'static [&'static str],
+    /// Outputs that an update may change (`#[output(volatile)]` or `#[output(moved_by = "…")]` on the outputs struct).
+    pub volatile: &'static [Volatile],
+    /// Whether the API tells an id of its own. Where it does not, the identity is all the name there is.
+    pub has_id: bool,
     /// Never replaced or deleted without the user's word: `#[component(holds_data)]` on the struct.
     pub holds_data: bool,
     /// A change of a fixed field is rolled out beside the old object: a second one is made under the other of two
@@ -82,11 +84,33 @@ impl KindFacts {
             local: &[],
             merged: &[],
             volatile: &[],
+            has_id: false,
             holds_data: false,
             slots: false,
             part: false,
             mends: false,
         }
+    }
+}
+
+/// An output that an update may change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Volatile {
+    /// The output.
+    pub output: &'static str,
+    /// The fields whose update may change it; empty: any.
+    pub moved_by: &'static [&'static str],
+}
+
+impl Volatile {
+    /// An output that any update may change.
+    pub const fn by_any(output: &'static str) -> Self {
+        Self { output, moved_by: &[] }
+    }
+
+    /// Whether an update of `fields` may change it.
+    pub fn is_moved_by(&self, fields: &BTreeSet<String>) -> bool {
+        self.moved_by.is_empty() || self.moved_by.iter().any(|field| fields.contains(*field))
     }
 }
 
@@ -123,10 +147,13 @@ impl<O, T> Output<O, T> {
 
 /// What `#[derive(Outputs)]` says of an outputs struct.
 pub trait Outputs {
-    /// Fields marked `#[output(volatile)]`: an update of the component may change them.
-    const VOLATILE: &'static [&'static str];
+    /// Outputs that an update of the component may change.
+    const VOLATILE: &'static [Volatile];
+    /// Whether there is an output `id`.
+    const HAS_ID: bool;
 }
 
 impl Outputs for () {
-    const VOLATILE: &'static [&'static str] = &[];
+    const VOLATILE: &'static [Volatile] = &[];
+    const HAS_ID: bool = false;
 }

@@ -26,6 +26,10 @@ pub trait Clock: Send + Sync + fmt::Debug {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
+/// How often a call is made again after a failure that may pass (throttling, an error inside the service, a lost
+/// connection) where nobody says otherwise. Waiting until an object can be used or changed is not counted.
+pub const DEFAULT_RETRIES: u32 = 8;
+
 type Lock = Arc<tokio::sync::Mutex<()>>;
 
 /// The context of one run. Cheap to clone.
@@ -37,6 +41,8 @@ pub struct Cx {
     pub clock: Arc<dyn Clock>,
     /// When waiting ends; none: never.
     pub deadline: Option<Instant>,
+    /// How often a call that failed is made again; see [`DEFAULT_RETRIES`].
+    pub retries: u32,
     locks: Arc<Mutex<HashMap<String, Lock>>>,
     secrets: Secrets,
 }
@@ -73,6 +79,7 @@ impl Cx {
             cancel: CancellationToken::new(),
             clock,
             deadline: None,
+            retries: DEFAULT_RETRIES,
             locks: Arc::default(),
             secrets: Secrets::default(),
         }
@@ -82,6 +89,12 @@ impl Cx {
     #[must_use]
     pub fn within(&self, limit: Duration) -> Self {
         Self { deadline: self.clock.now().checked_add(limit), ..self.clone() }
+    }
+
+    /// The same context, in which a failed call is made again at most so often.
+    #[must_use]
+    pub fn with_retries(&self, retries: u32) -> Self {
+        Self { retries, ..self.clone() }
     }
 
     /// The same context, which ends when `cancel` does.

@@ -15,7 +15,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value as Json;
 use value::AttributePath;
 
-use crate::{Component, Cx, Document, Fault, FaultClass, KindFacts, Owner};
+use crate::{Component, Cx, Document, Fault, FaultClass, KindFacts, Owner, Step};
 
 /// The effects of one kind of component.
 ///
@@ -48,9 +48,9 @@ pub trait Driver<C: Component>: Send + Sync + 'static {
     fn may_delete(&self, _spec: &C, _found: &Observed<C>) -> Result<(), Fault> {
         Ok(())
     }
-    /// Read-only questions at plan time about an object to be created or changed. `spec` may be partial: fields not
-    /// known yet have their defaults. Must not fail for want of permissions: then it finds nothing.
-    fn preflight(&self, _cx: &Cx, _spec: &C) -> impl Future<Output = Vec<Finding>> + Send {
+    /// Read-only questions at plan time about an object to be created or changed, as `step` says. `spec` may be partial:
+    /// fields not known yet have their defaults. Must not fail for want of permissions: then it finds nothing.
+    fn preflight(&self, _cx: &Cx, _spec: &C, _step: &Step) -> impl Future<Output = Vec<Finding>> + Send {
         async { Vec::new() }
     }
 }
@@ -202,7 +202,7 @@ pub trait AnyDriver: Send + Sync {
         Ok(())
     }
     /// See [`Driver::preflight`].
-    fn preflight<'a>(&'a self, cx: &'a Cx, spec: &'a Document) -> BoxFuture<'a, Vec<Finding>>;
+    fn preflight<'a>(&'a self, cx: &'a Cx, spec: &'a Document, step: &'a Step) -> BoxFuture<'a, Vec<Finding>>;
 }
 
 /// As [`Creation`], in documents.
@@ -332,10 +332,10 @@ impl<C: Component, D: Driver<C>> AnyDriver for Typed<C, D> {
         self.driver.may_delete(&read(C::FACTS, spec)?, &typed(found)?)
     }
 
-    fn preflight<'a>(&'a self, cx: &'a Cx, spec: &'a Document) -> BoxFuture<'a, Vec<Finding>> {
+    fn preflight<'a>(&'a self, cx: &'a Cx, spec: &'a Document, step: &'a Step) -> BoxFuture<'a, Vec<Finding>> {
         async move {
             match read::<C>(C::FACTS, spec) {
-                Ok(spec) => self.driver.preflight(cx, &spec).await,
+                Ok(spec) => self.driver.preflight(cx, &spec, step).await,
                 Err(_) => Vec::new(),
             }
         }

@@ -27,8 +27,8 @@ pub mod testing;
 mod token;
 mod work;
 
-pub use component::{Component, Draft, KindFacts, Output, Outputs};
-pub use cx::{Clock, Cx, Secrets, SystemClock};
+pub use component::{Component, Draft, KindFacts, Output, Outputs, Volatile};
+pub use cx::{Clock, Cx, DEFAULT_RETRIES, Secrets, SystemClock};
 pub use driver::{
     AnyChanges, AnyCreation, AnyDriver, Changes, Creation, Driver, Drivers, Finding, Found, Observed, Ownership,
     Readiness, Severity,

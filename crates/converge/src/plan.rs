@@ -121,15 +121,23 @@ impl Plan {
         known.retain(|key, outputs| match self.steps.get(key).map(|step| step.action) {
             Some(Action::Keep) => true,
             Some(Action::Update) => {
-                let volatile = self.graph.nodes().get(key).map_or(&[][..], |node| node.facts.volatile);
-                for field in volatile {
-                    outputs.insert((*field).to_owned(), pending_output(key, field));
+                for output in self.moved_outputs(key, ledger) {
+                    outputs.insert(output.to_owned(), pending_output(key, output));
                 }
                 true
             }
             _ => false,
         });
         known
+    }
+
+    // The outputs that an update of the object may change. Of one that is not as it should be, any volatile one: it
+    // may be on its way to another state already.
+    fn moved_outputs(&self, key: &str, ledger: &Ledger) -> Vec<&'static str> {
+        let Some((node, step)) = self.graph.nodes().get(key).zip(self.steps.get(key)) else { return Vec::new() };
+        let is_ready = ledger.entries.get(key).is_some_and(|entry| entry.health == Health::Ready);
+        let moved = node.facts.volatile.iter().filter(|volatile| !is_ready || volatile.is_moved_by(&step.fields));
+        moved.map(|volatile| volatile.output).collect()
     }
 }
 

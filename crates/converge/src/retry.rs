@@ -14,8 +14,9 @@ use crate::{Cx, Fault, FaultClass};
 const BASE: Duration = Duration::from_millis(200);
 const CAP: Duration = Duration::from_secs(20);
 const BUSY_CAP: Duration = Duration::from_secs(10);
-const TRIES: u32 = 8;
-const UNREACHABLE_TRIES: u32 = 3;
+const UNREACHABLE_RETRIES: u32 = 2;
+/// Surprises are no failures of a service, but a world that does not come to rest has to end somewhere.
+const SURPRISES: u32 = 8;
 
 /// How long after a write another service may not have heard of it.
 pub(crate) const SETTLING: Duration = Duration::from_mins(2);
@@ -24,14 +25,17 @@ pub(crate) const SETTLING: Duration = Duration::from_mins(2);
 #[derive(Debug)]
 pub(crate) struct Retry<'a> {
     cx: &'a Cx,
+    /// Failures that count against the limit.
     failed: u32,
+    /// Answers that say "not yet", of which any number may come.
+    waits: u32,
     /// Until when "not yet consistent" is believed.
     fresh_until: Option<Instant>,
 }
 
 impl<'a> Retry<'a> {
     pub(crate) fn new(cx: &'a Cx, fresh_until: Option<Instant>) -> Self {
-        Self { cx, failed: 0, fresh_until }
+        Self { cx, failed: 0, waits: 0, fresh_until }
     }
 
     /// Pauses before the next try of a call that failed, or gives the fault back as final.
@@ -39,9 +43,9 @@ impl<'a> Retry<'a> {
         use FaultClass::{Busy, MaybeSent, NotYetConsistent, Throttled, Unavailable};
         let is_fresh = self.fresh_until.is_some_and(|until| self.cx.clock.now() < until);
         match fault.class {
-            Throttled | Unavailable | MaybeSent => self.again(fault, TRIES, CAP).await,
-            NotYetConsistent if is_fresh => self.again(fault, u32::MAX, BUSY_CAP).await,
-            Busy => self.again(fault, u32::MAX, BUSY_CAP).await,
+            Throttled | Unavailable | MaybeSent => self.again(fault, self.cx.retries).await,
+            NotYetConsistent if is_fresh => self.wait(fault).await,
+            Busy => self.wait(fault).await,
             _ => Err(fault),
         }
     }
@@ -49,28 +53,37 @@ impl<'a> Retry<'a> {
     /// As [`Retry::after`], for a call that changes nothing.
     pub(crate) async fn after_read(&mut self, fault: Fault) -> Result<(), Fault> {
         if fault.class == FaultClass::Unreachable {
-            return self.again(fault, UNREACHABLE_TRIES, CAP).await;
+            return self.again(fault, UNREACHABLE_RETRIES.min(self.cx.retries)).await;
         }
         self.after(fault).await
     }
 
     /// As [`Retry::after`], for a write whose fault says that the world is not as it was last seen.
     pub(crate) async fn after_surprise(&mut self, fault: Fault) -> Result<(), Fault> {
-        self.again(fault, TRIES, CAP).await
+        self.again(fault, SURPRISES).await
     }
 
     /// Forgets earlier failures: a call has succeeded, made at `now`.
     pub(crate) fn succeeded(&mut self, now: Instant) {
-        self.failed = 0;
+        (self.failed, self.waits) = (0, 0);
         self.fresh_until = now.checked_add(SETTLING);
     }
 
-    async fn again(&mut self, fault: Fault, tries: u32, cap: Duration) -> Result<(), Fault> {
-        self.failed = self.failed.saturating_add(1);
-        if self.failed >= tries {
+    async fn again(&mut self, fault: Fault, retries: u32) -> Result<(), Fault> {
+        if self.failed >= retries {
             return Err(fault);
         }
-        match self.cx.sleep(backoff(self.failed, cap)).await {
+        self.failed = self.failed.saturating_add(1);
+        self.pause(fault, backoff(self.failed, CAP)).await
+    }
+
+    async fn wait(&mut self, fault: Fault) -> Result<(), Fault> {
+        self.waits = self.waits.saturating_add(1);
+        self.pause(fault, backoff(self.waits, BUSY_CAP)).await
+    }
+
+    async fn pause(&self, fault: Fault, pause: Duration) -> Result<(), Fault> {
+        match self.cx.sleep(pause).await {
             Err(end) if end.class == FaultClass::TimedOut => {
                 let message = format!("{}; it was still so when {}", fault.message, end.message);
                 Err(Fault { message, ..fault })

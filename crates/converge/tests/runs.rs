@@ -79,6 +79,18 @@ async fn a_volatile_output_is_pending_for_those_that_need_it() {
 }
 
 #[tokio::test]
+async fn an_output_that_a_change_does_not_move_stays_known() {
+    let mut made = Made::new().await;
+    let template = made.ledger.entries.get_mut("template").expect("recorded");
+    template.document.insert("disks".to_owned(), json!([50]));
+    assert_eq!(made.plan(&Pool::default()), r#"template: Update {"disks"}"#);
+    // Of one that is on its way to another state nothing is taken for granted.
+    let template = made.ledger.entries.get_mut("template").expect("recorded");
+    template.health = Health::Waiting("UPDATING".to_owned());
+    assert_eq!(made.plan(&Pool::default()), "group: Update {\"version\"}\ntemplate: Update {\"disks\"}");
+}
+
+#[tokio::test]
 async fn a_fixed_field_rolls_a_group_and_makes_its_tags_again() {
     let made = Made::new().await;
     insta::assert_snapshot!(made.plan(&Pool { zones: zones("c"), ..Pool::default() }), @r#"

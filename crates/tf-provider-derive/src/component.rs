@@ -91,6 +91,7 @@ fn component(input: &DeriveInput, flags: &Flags, fields: &[Marked<'_>], errors: 
                 local: #local,
                 merged: #merged,
                 volatile: <#outputs as ::converge::Outputs>::VOLATILE,
+                has_id: <#outputs as ::converge::Outputs>::HAS_ID,
                 holds_data: #holds_data,
                 slots: #slots,
                 part: #part,

@@ -51,7 +51,8 @@ pub fn component(input: TokenStream) -> TokenStream {
 
 /// Makes one typed constant for each field of an outputs struct and implements `converge::Outputs`.
 ///
-/// A field that an update may change is marked `#[output(volatile)]`.
+/// A field that an update may change is marked `#[output(volatile)]`; where only an update of some fields of the
+/// component may change it, `#[output(moved_by = "max, min")]`.
 #[proc_macro_derive(Outputs, attributes(output))]
 pub fn outputs(input: TokenStream) -> TokenStream {
     run(&parse_macro_input!(input as DeriveInput), outputs::expand)

@@ -11,7 +11,7 @@ use crate::{
     flags::{Flags, Known, Takes},
 };
 
-const ON_FIELD: &Known = &[("volatile", Takes::Nothing)];
+const ON_FIELD: &Known = &[("volatile", Takes::Nothing), ("moved_by", Takes::Text)];
 
 pub(crate) fn expand(input: &DeriveInput, errors: &mut Errors) -> TokenStream {
     let ident = &input.ident;
@@ -20,10 +20,13 @@ pub(crate) fn expand(input: &DeriveInput, errors: &mut Errors) -> TokenStream {
     let mut volatile = Vec::new();
     for field in &fields {
         fields::refuse_renaming(&field.field.attrs, errors);
-        if Flags::read(&field.field.attrs, "output", ON_FIELD, errors).has("volatile") {
-            volatile.push(&field.name);
+        let flags = Flags::read(&field.field.attrs, "output", ON_FIELD, errors);
+        flags.exclusive(&["volatile", "moved_by"], errors);
+        if flags.has("volatile") || flags.has("moved_by") {
+            volatile.push(one(&field.name, &flags));
         }
     }
+    let has_id = fields.iter().any(|field| field.name == "id");
     let constants = fields.iter().map(|field| {
         let (constant, name) = (format_ident!("{}", field.name.to_uppercase()), &field.name);
         let ty = fields::inside(&field.field.ty, "Option").unwrap_or(&field.field.ty);
@@ -39,7 +42,15 @@ pub(crate) fn expand(input: &DeriveInput, errors: &mut Errors) -> TokenStream {
 
         #[automatically_derived]
         impl ::converge::Outputs for #ident {
-            const VOLATILE: &'static [&'static str] = &[#(#volatile),*];
+            const VOLATILE: &'static [::converge::Volatile] = &[#(#volatile),*];
+            const HAS_ID: bool = #has_id;
         }
     }
+}
+
+// `moved_by = "max, min"` names the fields of the component whose update may change the output.
+fn one(output: &str, flags: &Flags) -> TokenStream {
+    let fields = flags.text("moved_by").map(syn::LitStr::value).unwrap_or_default();
+    let fields = fields.split(',').map(str::trim).filter(|field| !field.is_empty());
+    quote!(::converge::Volatile { output: #output, moved_by: &[#(#fields),*] })
 }

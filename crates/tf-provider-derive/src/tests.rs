@@ -133,5 +133,9 @@ fn a_component_says_what_it_is_and_keeps_its_names() {
         mistakes(outputs::expand, "struct Out { #[output(volatil)] arn: String }"),
         ["unknown flag `volatil`; did you mean `volatile`?"]
     );
+    assert_eq!(
+        mistakes(outputs::expand, "struct Out { #[output(volatile, moved_by = \"max\")] size: u32 }"),
+        ["`volatile` and `moved_by` exclude each other"]
+    );
     assert_eq!(mistakes(outputs::expand, "struct Out(u32);"), ["the fields need names"]);
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use converge::{Component as _, Graph, KindFacts};
+use converge::{Component as _, Graph, KindFacts, Volatile};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tf_provider_derive::{Component, Outputs};
@@ -39,6 +39,9 @@ pub struct RoleOutputs {
     /// Its last use.
     #[output(volatile)]
     pub last_used: Option<String>,
+    /// How long a session may last.
+    #[output(moved_by = "path, tags")]
+    pub session_seconds: u32,
 }
 
 /// A pool, of which nothing is told.
@@ -55,6 +58,9 @@ pub struct Pool {
     pub role: Option<String>,
 }
 
+const VOLATILE: &[Volatile] =
+    &[Volatile::by_any("last_used"), Volatile { output: "session_seconds", moved_by: &["path", "tags"] }];
+
 #[test]
 fn facts_are_those_written_on_the_struct() {
     assert_eq!(
@@ -65,7 +71,7 @@ fn facts_are_those_written_on_the_struct() {
             initial: &["type"],
             local: &["patience"],
             merged: &["tags"],
-            volatile: &["last_used"],
+            volatile: VOLATILE,
             holds_data: true,
             ..KindFacts::plain("role", "IAM role")
         }

@@ -83,14 +83,14 @@ pub struct NodeGroupOutputs {
     pub id: String,
     /// ARN.
     pub arn: String,
-    /// Status, such as `ACTIVE`.
-    #[output(volatile)]
+    /// Status, such as `ACTIVE`. Tags are put on without an update of the group.
+    #[output(moved_by = "labels, launch_template_version, max, min, node_repair, release_version, taints")]
     pub status: String,
     /// Nodes wanted now, as the autoscaler has it.
-    #[output(volatile)]
+    #[output(moved_by = "max, min")]
     pub live_size: u32,
     /// Version of the image that EKS chose.
-    #[output(volatile)]
+    #[output(moved_by = "launch_template_version, release_version")]
     pub release_version: Option<String>,
     /// Names of the scaling groups behind it.
     pub autoscaling_group_names: Vec<String>,

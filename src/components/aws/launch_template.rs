@@ -41,7 +41,8 @@ pub struct LaunchTemplate {
 pub struct LaunchTemplateOutputs {
     /// Id.
     pub id: String,
-    /// Number of the default version.
-    #[output(volatile)]
+    /// Number of the default version. Tags of the template are in none.
+    #[output(moved_by = "device_name, instance_tags, metadata_hop_limit, metadata_http_tokens, volume_iops, \
+                    volume_size_gib, volume_throughput_mibps, volume_type")]
     pub version: String,
 }

@@ -10,7 +10,7 @@ mod secret;
 
 use std::{collections::BTreeMap, marker::PhantomData};
 
-use converge::{Component, Draft, KindFacts};
+use converge::{Component, Draft, KindFacts, Volatile};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use tf_provider_derive::Outputs;
@@ -104,6 +104,8 @@ pub struct ObjectOutputs {
     pub replicas: Option<i64>,
 }
 
+const VOLATILE: &[Volatile] = &[Volatile::by_any("status"), Volatile::by_any("replicas")];
+
 /// The facts of a kind of Kubernetes object, of which nothing special is true.
 pub const fn facts(kind: &'static str, noun: &'static str) -> KindFacts {
     KindFacts {
@@ -111,7 +113,8 @@ pub const fn facts(kind: &'static str, noun: &'static str) -> KindFacts {
         fixed: &["cluster", "namespace", "name"],
         local: &["adopt"],
         merged: &["labels", "annotations"],
-        volatile: &["status", "replicas"],
+        volatile: VOLATILE,
+        has_id: true,
         mends: true,
         ..KindFacts::plain(kind, noun)
     }

@@ -22,7 +22,7 @@ use aws_smithy_http_client::{
     tls::{Provider, rustls_provider::CryptoMode},
 };
 use aws_smithy_runtime_api::client::http::SharedHttpClient;
-use converge::{Fault, FaultClass};
+use converge::{DEFAULT_RETRIES, Fault, FaultClass};
 use tokio::sync::OnceCell;
 
 use self::address::telling_addresses;
@@ -42,9 +42,9 @@ pub struct AwsConfig {
     /// Whether bucket names stand in the path of a URL instead of the host name. An endpoint that is an IP address
     /// has it so anyway.
     pub s3_use_path_style: bool,
-    /// How often the SDK repeats a call before the engine hears of the failure; none: never. The engine repeats
-    /// failed calls itself, by fault class and after a look at what a write did, until the resource's time is over.
-    /// One layer does it, so that ten tries are not a hundred.
+    /// How often a failed call for credentials is made again; none: [`DEFAULT_RETRIES`]. All other calls are made
+    /// again by the engine, by fault class and after a look at what a write did, and never by the SDK as well: ten
+    /// tries are not a hundred.
     pub max_retries: Option<u32>,
 }
 
@@ -164,7 +164,7 @@ async fn load(config: &AwsConfig, credentials: Option<SharedCredentialsProvider>
     let mut sdk = loader.load().await;
     let Some(region) = sdk.region().map(ToString::to_string) else { return Err(no_region()) };
     if let Some(role) = &config.assume_role {
-        let provider = assume(role, &sdk, config.endpoints.get("sts")).await;
+        let provider = assume(role, &sdk, config).await;
         sdk = sdk.into_builder().credentials_provider(provider).build();
     }
     Ok(Loaded {
@@ -183,7 +183,7 @@ async fn load(config: &AwsConfig, credentials: Option<SharedCredentialsProvider>
 fn loader(config: &AwsConfig) -> ConfigLoader {
     let mut loader = aws_config::defaults(BehaviorVersion::v2026_01_12())
         .http_client(telling_addresses(http_client()))
-        .retry_config(RetryConfig::standard().with_max_attempts(config.max_retries.unwrap_or(0).saturating_add(1)))
+        .retry_config(RetryConfig::disabled())
         .timeout_config(TimeoutConfig::builder().connect_timeout(CONNECT_TIMEOUT).read_timeout(READ_TIMEOUT).build());
     if let Ok(name) = AppName::new(APP_NAME) {
         loader = loader.app_name(name);
@@ -200,9 +200,12 @@ fn loader(config: &AwsConfig) -> ConfigLoader {
     loader
 }
 
-async fn assume(role: &AssumeRole, sdk: &SdkConfig, endpoint: Option<&String>) -> SharedCredentialsProvider {
+// A failed signature says nothing of why there are no credentials, so this call the SDK makes again itself.
+async fn assume(role: &AssumeRole, sdk: &SdkConfig, config: &AwsConfig) -> SharedCredentialsProvider {
+    let attempts = config.max_retries.unwrap_or(DEFAULT_RETRIES).saturating_add(1);
     let mut caller = sdk.to_builder();
-    if let Some(url) = endpoint {
+    caller.set_retry_config(Some(RetryConfig::standard().with_max_attempts(attempts)));
+    if let Some(url) = config.endpoints.get("sts") {
         caller.set_endpoint_url(Some(url.clone()));
     }
     let mut provider = AssumeRoleProvider::builder(&role.role_arn)
@@ -240,32 +243,25 @@ fn no_region() -> Fault {
 mod tests {
     use super::*;
 
-    fn local(max_retries: Option<u32>) -> AwsConfig {
+    fn local() -> AwsConfig {
         AwsConfig {
             region: Some("eu-west-1".to_owned()),
             endpoints: BTreeMap::from([
                 ("all".to_owned(), "http://127.0.0.1:9".to_owned()),
                 ("s3".to_owned(), "http://127.0.0.1:10".to_owned()),
             ]),
-            max_retries,
+            max_retries: Some(8),
             ..AwsConfig::default()
         }
     }
 
     #[tokio::test]
     async fn every_service_shares_one_configuration() {
-        let aws = Aws::new(local(None));
+        let aws = Aws::new(local());
         assert_eq!(aws.region().await.expect("a region is given"), "eu-west-1");
         let s3 = aws.s3().await.expect("loads").config().clone();
         assert_eq!(s3.region().map(ToString::to_string).as_deref(), Some("eu-west-1"));
         assert_eq!(s3.retry_config().map(RetryConfig::max_attempts), Some(1), "the engine repeats calls, not the SDK");
         assert!(std::ptr::eq(aws.s3().await.expect("loads"), aws.s3().await.expect("loads")));
-    }
-
-    #[tokio::test]
-    async fn retries_of_the_sdk_are_the_users_choice() {
-        let aws = Aws::new(local(Some(8)));
-        let attempts = aws.eks().await.expect("loads").config().retry_config().map(RetryConfig::max_attempts);
-        assert_eq!(attempts, Some(9));
     }
 }

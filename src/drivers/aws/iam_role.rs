@@ -167,7 +167,8 @@ fn hex(digit: u8) -> Option<u8> {
     char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
 }
 
-async fn attached(client: &Client, role: &str) -> Result<BTreeSet<String>, Fault> {
+/// ARNs of the policies attached to a role.
+pub(super) async fn attached(client: &Client, role: &str) -> Result<BTreeSet<String>, Fault> {
     let (mut arns, mut marker) = (BTreeSet::new(), None);
     loop {
         let sent = client.list_attached_role_policies().role_name(role).set_marker(marker).send();
@@ -180,7 +181,8 @@ async fn attached(client: &Client, role: &str) -> Result<BTreeSet<String>, Fault
     }
 }
 
-async fn inline(client: &Client, role: &str) -> Result<Vec<String>, Fault> {
+/// Names of the policies inside a role.
+pub(super) async fn inline(client: &Client, role: &str) -> Result<Vec<String>, Fault> {
     let (mut names, mut marker) = (Vec::new(), None);
     loop {
         let sent = client.list_role_policies().role_name(role).set_marker(marker).send();

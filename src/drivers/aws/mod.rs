@@ -12,6 +12,7 @@ mod fault;
 mod iam_role;
 mod iam_role_policy;
 mod launch_template;
+mod offerings;
 mod pod_identity;
 mod s3;
 mod security_group;
@@ -25,6 +26,7 @@ use converge::Drivers;
 
 pub use clients::{AssumeRole, Aws, AwsConfig};
 pub use cluster::{ClusterFacts, DESCRIBE_CLUSTER, describe_cluster};
+pub use offerings::{Offerings, offerings};
 
 /// The keys of the provider's `endpoints`.
 pub const ENDPOINT_KEYS: [&str; 8] = ["all", "autoscaling", "ec2", "efs", "eks", "iam", "s3", "sts"];
@@ -68,7 +70,7 @@ mod tests {
 
     use super::*;
 
-    const SOURCES: [&str; 22] = [
+    const SOURCES: [&str; 24] = [
         include_str!("autoscaling_tags.rs"),
         include_str!("efs/access_point.rs"),
         include_str!("efs/file_system.rs"),
@@ -76,9 +78,11 @@ mod tests {
         include_str!("efs/mount_targets.rs"),
         include_str!("efs/settings.rs"),
         include_str!("eks_node_group/mod.rs"),
+        include_str!("eks_node_group/preflight.rs"),
         include_str!("iam_role.rs"),
         include_str!("iam_role_policy.rs"),
         include_str!("launch_template.rs"),
+        include_str!("offerings.rs"),
         include_str!("pod_identity.rs"),
         include_str!("cluster.rs"),
         include_str!("security_group.rs"),

@@ -8,7 +8,9 @@ use std::{
     sync::Arc,
 };
 
-use converge::{Changes, Creation, Cx, Driver, Fault, FaultClass, Finding, Observed, Ownership, Readiness, Severity};
+use converge::{
+    Changes, Creation, Cx, Driver, Fault, FaultClass, Finding, Observed, Ownership, Readiness, Severity, Step,
+};
 use serde_json::Value as Json;
 
 use super::{
@@ -147,7 +149,7 @@ impl Driver<NetworkEnforcement> for NetworkEnforcementDriver {
         Ok(())
     }
 
-    async fn preflight(&self, cx: &Cx, spec: &NetworkEnforcement) -> Vec<Finding> {
+    async fn preflight(&self, cx: &Cx, spec: &NetworkEnforcement, _step: &Step) -> Vec<Finding> {
         let is_promise = spec.enforced == Some(true);
         // What is not known yet is absent here.
         if spec.namespace.is_empty() || !(is_promise || spec.warn) {

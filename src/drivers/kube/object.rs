@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use converge::{Changes, Creation, Cx, Driver, Fault, Finding, Observed, Owner, Ownership, Readiness};
+use converge::{Changes, Creation, Cx, Driver, Fault, Finding, Observed, Owner, Ownership, Readiness, Step};
 use http::Method;
 use serde_json::{Value as Json, json};
 
@@ -113,7 +113,7 @@ impl<K: Kind> Driver<Object<K>> for KubeDriver<K> {
         delete(&place.client, &place.address, &found.outputs.uid).await
     }
 
-    async fn preflight(&self, cx: &Cx, spec: &Object<K>) -> Vec<Finding> {
+    async fn preflight(&self, cx: &Cx, spec: &Object<K>, _step: &Step) -> Vec<Finding> {
         // What is not known yet is absent here.
         if spec.name.is_empty() || !spec.manifest.is_object() || (K::NAMESPACED && spec.namespace.is_none()) {
             return Vec::new();

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use super::cloud::{FakeCloud, FakeObject, Fate, Place, World};
 use crate::{
     AnyChanges, AnyCreation, AnyDriver, Cx, Document, Fault, FaultClass, Finding, Found, KindFacts, Ownership,
-    Readiness,
+    Readiness, Step,
     compare::{SLOT, is_fixed},
 };
 
@@ -182,7 +182,7 @@ impl AnyDriver for FakeDriver {
         Ok(())
     }
 
-    fn preflight<'a>(&'a self, _cx: &'a Cx, _spec: &'a Document) -> BoxFuture<'a, Vec<Finding>> {
+    fn preflight<'a>(&'a self, _cx: &'a Cx, _spec: &'a Document, _step: &'a Step) -> BoxFuture<'a, Vec<Finding>> {
         async { Vec::new() }.boxed()
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use converge::{Component, Document, Draft, Graph, Key, KindFacts, Output, Owner};
+use converge::{Component, Document, Draft, Graph, Key, KindFacts, Output, Owner, Volatile};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use value::{AttributePath, Field, Value};
@@ -48,7 +48,12 @@ component!(
 );
 component!(
     Template, TemplateDraft,
-    KindFacts { identity: &["name"], fixed: &["name"], volatile: &["version"], ..KindFacts::plain("template", "template") },
+    KindFacts {
+        identity: &["name"],
+        fixed: &["name"],
+        volatile: &[Volatile { output: "version", moved_by: &["image"] }],
+        ..KindFacts::plain("template", "template")
+    },
     name: String, image: String, disks: Vec<u32>
 );
 component!(

@@ -9,7 +9,9 @@ use aws_sdk_efs::{
     Client,
     types::{LifeCycleState, MountTargetDescription},
 };
-use converge::{Changes, Creation, Cx, Driver, Fault, FaultClass, Finding, Observed, Ownership, Readiness, Severity};
+use converge::{
+    Changes, Creation, Cx, Driver, Fault, FaultClass, Finding, Observed, Ownership, Readiness, Severity, Step,
+};
 use futures::future::try_join_all;
 
 use super::{
@@ -84,7 +86,7 @@ impl Driver<MountTargets> for MountTargetsDriver {
         Ok(())
     }
 
-    async fn preflight(&self, _cx: &Cx, spec: &MountTargets) -> Vec<Finding> {
+    async fn preflight(&self, _cx: &Cx, spec: &MountTargets, _step: &Step) -> Vec<Finding> {
         let Ok(found) = self.subnets(&spec.subnet_ids).await else { return Vec::new() };
         let mut findings: Vec<_> = spec.subnet_ids.iter().filter(|id| !found.contains_key(*id)).map(missing).collect();
         let mut networks: BTreeSet<String> = networks(&found).into_iter().map(str::to_owned).collect();

@@ -2,13 +2,15 @@
 //!
 //! The number of nodes is an autoscaler's. It is written at creation, and where a changed range leaves it outside.
 
+mod findings;
 mod found;
+mod preflight;
 mod wanted;
 
 use std::sync::Arc;
 
 use aws_sdk_eks::Client;
-use converge::{Changes, Creation, Cx, Driver, Fault, Observed};
+use converge::{Changes, Creation, Cx, Driver, Fault, Finding, Observed, Step};
 
 use crate::{
     components::aws::NodeGroup,
@@ -30,9 +32,12 @@ impl Driver<NodeGroup> for NodeGroupDriver {
     // Those of EC2 and IAM are what EKS does in the caller's name.
     const ACTIONS: &'static [&'static str] = &[
         "ec2:CreateTags",
+        "ec2:DescribeInstanceTypeOfferings",
+        "ec2:DescribeSubnets",
         "ec2:RunInstances",
         "eks:CreateNodegroup",
         "eks:DeleteNodegroup",
+        "eks:DescribeCluster",
         "eks:DescribeNodegroup",
         "eks:TagResource",
         "eks:UntagResource",
@@ -41,6 +46,7 @@ impl Driver<NodeGroup> for NodeGroupDriver {
         "iam:CreateServiceLinkedRole",
         "iam:GetRole",
         "iam:ListAttachedRolePolicies",
+        "iam:ListRolePolicies",
         "iam:PassRole",
     ];
 
@@ -98,6 +104,10 @@ impl Driver<NodeGroup> for NodeGroupDriver {
         let _lock = cx.lock(&lock(spec)).await?;
         let sent = client.delete_nodegroup().cluster_name(&spec.cluster).nodegroup_name(full_name(spec)).send();
         call("eks:DeleteNodegroup", words(spec), sent).await.or_absent().map(drop)
+    }
+
+    async fn preflight(&self, cx: &Cx, spec: &NodeGroup, step: &Step) -> Vec<Finding> {
+        preflight::findings(&self.0, cx, spec, step).await
     }
 }
 
