@@ -9,11 +9,14 @@ use std::{
     time::Duration,
 };
 
-use converge::{Cx, Fault, FaultClass};
+use converge::{Clock, Cx, Fault, FaultClass};
 use tokio::sync::oneshot;
 
-/// How long the first question waits for others. Terraform asks for ten resources at once, within a millisecond.
+/// How long a question waits for others. Terraform asks for ten resources at once, a millisecond apart where the
+/// machine is busy.
 const MOMENT: Duration = Duration::from_millis(2);
+/// While others keep coming, the wait is repeated so many times at most.
+const MOMENTS: usize = 5;
 
 type Answer<A> = Result<Option<A>, Fault>;
 type Waiting<A> = Vec<(String, oneshot::Sender<Answer<A>>)>;
@@ -45,19 +48,26 @@ impl<A: Clone + Send + 'static> Gather<A> {
         };
         if is_first {
             // A task of its own, so that the others get their answers even if this asker is cancelled.
-            tokio::spawn(collect(Arc::clone(&self.waiting), self.most, cx.clock.sleep(MOMENT), answer));
+            tokio::spawn(collect(Arc::clone(&self.waiting), self.most, Arc::clone(&cx.clock), answer));
         }
         receiver.await.unwrap_or_else(|_| Err(Fault::new(FaultClass::Bug, name, "the question was lost")))
     }
 }
 
-async fn collect<A, F, Fut>(waiting: Arc<Mutex<Waiting<A>>>, most: usize, moment: impl Future<Output = ()>, answer: F)
+async fn collect<A, F, Fut>(waiting: Arc<Mutex<Waiting<A>>>, most: usize, clock: Arc<dyn Clock>, answer: F)
 where
     A: Clone,
     F: Fn(BTreeSet<String>) -> Fut,
     Fut: Future<Output = Result<BTreeMap<String, A>, Fault>>,
 {
-    moment.await;
+    let mut count = 1;
+    for _ in 0..MOMENTS {
+        clock.sleep(MOMENT).await;
+        let asked = waiting.lock().unwrap_or_else(PoisonError::into_inner).len();
+        if std::mem::replace(&mut count, asked) == asked {
+            break;
+        }
+    }
     let mut asked = std::mem::take(&mut *waiting.lock().unwrap_or_else(PoisonError::into_inner));
     while !asked.is_empty() {
         let batch: Vec<_> = asked.drain(..most.min(asked.len())).collect();
@@ -90,6 +100,8 @@ fn copy(fault: &Fault) -> Fault {
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
+    use converge::testing::InstantClock;
+
     use super::*;
 
     fn lengths(names: BTreeSet<String>) -> BTreeMap<String, usize> {
@@ -111,6 +123,26 @@ mod tests {
         assert_eq!(calls.load(Ordering::Relaxed), 1);
         assert_eq!(ask("a").await.unwrap(), Some(1), "a later question is a call of its own");
         assert_eq!(calls.load(Ordering::Relaxed), 2);
+    }
+
+    #[tokio::test]
+    async fn a_burst_of_questions_longer_than_a_moment_is_one_call() {
+        let (gather, cx, calls) = (Gather::new(100), InstantClock::cx(), Arc::new(AtomicUsize::new(0)));
+        let asks = (0..4).map(|number| {
+            let (gather, cx, calls) = (&gather, &cx, Arc::clone(&calls));
+            async move {
+                for _ in 0..number {
+                    tokio::task::yield_now().await;
+                }
+                let answer = move |names| {
+                    calls.fetch_add(1, Ordering::Relaxed);
+                    async move { Ok(lengths(names)) }
+                };
+                gather.ask(cx, &number.to_string(), answer).await.unwrap()
+            }
+        });
+        assert_eq!(futures::future::join_all(asks).await, [Some(1); 4]);
+        assert_eq!(calls.load(Ordering::Relaxed), 1);
     }
 
     #[tokio::test]

@@ -1,6 +1,6 @@
 //! Plans that find nothing to do in a whole platform: bucket, pool, filesystem, tenant, service and queue.
 
-use acceptance_tests::Sandbox;
+use acceptance_tests::{Sandbox, account::Cluster};
 use anyhow::{Context, Result};
 
 use super::{
@@ -76,11 +76,11 @@ fn made(subject: &Subject, count: u32) -> Result<World> {
 }
 
 fn filesystem(sandbox: &Sandbox, count: u32) -> String {
-    let (cluster, subnets) = (&sandbox.cluster().name, &sandbox.cluster().subnet_ids);
+    let Cluster { name: cluster, subnet_ids: subnets, security_group_id: clients, .. } = sandbox.cluster();
     format!(
         "resource \"mlplat_shared_filesystem\" \"shared\" {{\n  count = {count}\n  cluster = \"{cluster}\"\n  \
          name = \"bench-${{count.index}}\"\n  subnet_ids = {subnets:?}\n  \
-         volumes = [{{ namespace = \"bench-${{count.index}}\", name = \"data\", path = \"/data\", size_gib = 100 }}]\n\
+         client_security_group_ids = [\"{clients}\"]\n  volumes = [{{ namespace = \"bench-${{count.index}}\", name = \"data\", path = \"/data\", size_gib = 100 }}]\n\
          }}\n\n"
     )
 }
