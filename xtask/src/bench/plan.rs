@@ -9,15 +9,7 @@ use super::{
 };
 
 pub(super) fn one_of_each(subject: &Subject) -> Result<Vec<Figure>> {
-    let world = made(subject, 1, 1)?;
-    let pair = world.plans(3)?;
-    let mut figures = vec![
-        Figure::at_most("1 bucket, 1 pool: round trips (time added ÷ 50 ms)", pair.round_trips(), "", 3.0),
-        Figure::plain("  wall time, terraform's own included", seconds(pair.with.wall)),
-        Figure::plain("  calls", pair.with.calls().to_string()),
-    ];
-    figures.extend(pair.with.figures());
-    Ok(figures)
+    Ok(made(subject, 1, 1)?.plans(3)?.figures("1 bucket, 1 pool", 3.0))
 }
 
 pub(super) fn many(subject: &Subject) -> Result<Vec<Figure>> {

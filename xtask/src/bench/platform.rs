@@ -11,14 +11,7 @@ use super::{
 const PLANS: usize = 5;
 
 pub(super) fn one_of_each(subject: &Subject) -> Result<Vec<Figure>> {
-    let pair = made(subject, 1)?.plans(PLANS)?;
-    let mut figures = vec![
-        Figure::at_most("1 of each of 6 resources: round trips (time added ÷ 50 ms)", pair.round_trips(), "", 4.0),
-        Figure::plain("  wall time, terraform's own included", seconds(pair.with.wall)),
-        Figure::plain("  calls", pair.with.calls().to_string()),
-    ];
-    figures.extend(pair.with.figures());
-    Ok(figures)
+    Ok(made(subject, 1)?.plans(PLANS)?.figures("1 of each of 6 resources", 4.0))
 }
 
 pub(super) fn ten(subject: &Subject) -> Result<Vec<Figure>> {

@@ -140,6 +140,18 @@ impl Measured {
 // === impl Pair ===
 
 impl Pair {
+    /// Round trips of `what`, of which there should be no more than `most`, wall time, and calls by service.
+    pub(super) fn figures(&self, what: &str, most: f64) -> Vec<Figure> {
+        let what = format!("{what}: round trips (time added ÷ 50 ms)");
+        let mut figures = vec![
+            Figure::at_most(what, self.round_trips(), "", most),
+            Figure::plain("  wall time, terraform's own included", seconds(self.with.wall)),
+            Figure::plain("  calls", self.with.calls().to_string()),
+        ];
+        figures.extend(self.with.figures());
+        figures
+    }
+
     /// How many calls were waited for one after the other.
     pub(super) fn round_trips(&self) -> f64 {
         self.with.wall.saturating_sub(self.without.wall).as_secs_f64() / LATENCY.as_secs_f64()
