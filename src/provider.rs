@@ -2,6 +2,7 @@
 
 mod account;
 mod config;
+mod kubernetes;
 
 use std::{collections::BTreeMap, sync::Arc};
 

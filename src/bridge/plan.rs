@@ -175,28 +175,29 @@ impl<C: Composite> Planning<C> {
 
     async fn preflight(&self, ground: &Ground, cx: &Cx) -> Vec<Diagnostic> {
         let changed = self.plan.steps.iter().filter(|(_, step)| !matches!(step.action, Action::Keep | Action::Delete));
-        let nodes = changed.filter_map(|(key, step)| Some((self.plan.graph.nodes().get(key)?, step)));
-        let asked: Vec<_> = nodes.map(|(node, step)| ask(ground, cx, node, step).boxed()).collect();
+        let nodes = changed.filter_map(|(key, step)| Some((self.plan.graph.nodes().get(key)?, key, step)));
+        let asked: Vec<_> = nodes.map(|(node, key, step)| self.ask(ground, cx, node, (key, step)).boxed()).collect();
         stream::iter(asked).buffered(QUESTIONS).concat().await
     }
-}
 
-async fn ask(ground: &Ground, cx: &Cx, node: &Node, step: &Step) -> Vec<Diagnostic> {
-    let Ok(driver) = ground.drivers.get(node.facts.kind) else { return Vec::new() };
-    // Of an object whose place or name is not known yet, the question would be about another one.
-    let mut identity = node.facts.identity.iter().filter_map(|name| node.fields.get(name));
-    if identity.any(|field| is_pending(&field.document)) {
-        return Vec::new();
-    }
-    let findings = driver.preflight(cx, &node.known_document(), step).await;
-    let diagnostic = |finding: Finding| {
-        let path = finding.path(|field| node.origin(field).cloned());
-        match (finding.severity, ground.preflight) {
-            (Severity::Error, Preflight::Error) => Diagnostic::error(&path, finding.summary, finding.detail),
-            _ => Diagnostic::warning(&path, finding.summary, finding.detail),
+    async fn ask(&self, ground: &Ground, cx: &Cx, node: &Node, (key, step): (&Key, &Step)) -> Vec<Diagnostic> {
+        let Ok(driver) = ground.drivers.get(node.facts.kind) else { return Vec::new() };
+        // Of an object whose place or name is not known yet, the question would be about another one.
+        let mut identity = node.facts.identity.iter().filter_map(|name| node.fields.get(name));
+        if identity.any(|field| is_pending(&field.document)) {
+            return Vec::new();
         }
-    };
-    findings.into_iter().map(diagnostic).collect()
+        // Terraform plans a repair before it destroys, and what cannot be repaired must not stand in the way of that.
+        let is_error = ground.preflight == Preflight::Error && !self.plan.is_repair(key, &self.ledger);
+        let diagnostic = |finding: Finding| {
+            let path = finding.path(|field| node.origin(field).cloned());
+            match finding.severity {
+                Severity::Error if is_error => Diagnostic::error(&path, finding.summary, finding.detail),
+                _ => Diagnostic::warning(&path, finding.summary, finding.detail),
+            }
+        };
+        driver.preflight(cx, &node.known_document(), step).await.into_iter().map(diagnostic).collect()
+    }
 }
 
 /// The record to plan and apply from. A creation has none, whatever is handed on: Terraform plans the second half of

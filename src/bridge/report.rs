@@ -16,7 +16,7 @@ pub(super) fn diagnostics(noun: &str, owner: &Owner, failures: &[Failure]) -> Di
             continue;
         }
         let others: Vec<_> =
-            after.iter().filter(|other| is_one_cause(failure, other)).map(|other| other.noun).collect();
+            after.iter().filter(|other| is_one_cause(failure, other)).map(|other| other.key.as_str()).collect();
         diagnostics.push(diagnostic(noun, owner, failure, &others));
     }
     diagnostics
@@ -78,7 +78,7 @@ fn advice(class: FaultClass, action: &str) -> String {
         FaultClass::Quota => "Ask AWS to raise the quota named above, or ask for less.".into(),
         FaultClass::Capacity => "Add instance types of the same shape or subnets in other zones, reserve capacity, or try again later.".into(),
         FaultClass::Broken => "Correct the cause named above, then run terraform apply again: the broken object is made anew.".into(),
-        FaultClass::TimedOut => "Run terraform apply again to go on waiting, or allow more time in the `timeouts` block.".into(),
+        FaultClass::TimedOut => "Run terraform again to go on waiting, or allow more time in the `timeouts` block.".into(),
         FaultClass::Cancelled => "Run terraform apply again: it goes on from here.".into(),
         FaultClass::Bug => "Report this with the text above; it is always a problem with the provider.".into(),
     }

@@ -6,6 +6,7 @@ use converge::DEFAULT_RETRIES;
 use tf_provider::{Attributes, Choice, Cty, Decoder, Diagnostic, Diagnostics};
 use value::{AttributePath, Value};
 
+use super::kubernetes;
 use crate::{
     bridge::Preflight,
     drivers::{
@@ -133,6 +134,9 @@ impl Config {
             }
         }
         self.check_assume_role(complaints);
+        if let Some(block) = self.kubernetes.get() {
+            kubernetes::check(block, complaints);
+        }
     }
 
     fn check_assume_role(&self, complaints: &mut Diagnostics) {
@@ -198,7 +202,15 @@ impl Config {
             &block.client_key,
         ];
         let pending = texts.into_iter().find(|text| text.is_pending()).map(Value::path);
-        pending.or_else(|| block.exec.is_pending().then(|| block.exec.path()))
+        pending.or_else(|| block.exec.is_pending().then(|| block.exec.path())).or_else(|| {
+            let exec = block.exec.get()?;
+            let pending = [
+                exec.command.is_pending().then(|| exec.command.path()),
+                exec.args.is_pending().then(|| exec.args.path()),
+                exec.env.is_pending().then(|| exec.env.path()),
+            ];
+            pending.into_iter().flatten().next()
+        })
     }
 
     pub(super) fn kubernetes(&self) -> KubernetesConfig {

@@ -27,6 +27,11 @@ pub(crate) struct Case<'a> {
     pub(crate) tried: &'a BTreeSet<String>,
 }
 
+/// The field with the user's word on objects that are there already.
+const ADOPT: &str = "adopt";
+const ADOPTION: &str = "Import the resource that it is part of, choose another name, or say in `adopt` that the object \
+                        is to be taken over.";
+
 /// What to do next.
 #[derive(Debug)]
 pub(crate) enum Deed {
@@ -103,7 +108,12 @@ pub(crate) fn foreign(object: &str, whose: &str) -> Fault {
 
 fn refuse_foreign(case: &Case<'_>, found: &Found) -> Result<(), Refusal> {
     match stranger(case.owner, case.applied.is_some(), &found.ownership) {
-        Some(whose) => Err(Refusal { fault: foreign(case.object, &whose), field: None }),
+        Some(whose) => {
+            let fault = foreign(case.object, &whose);
+            // Where the user has a say in it.
+            let may_adopt = found.ownership == Ownership::Unmarked && case.wanted.contains_key(ADOPT);
+            Err(Refusal { fault: if may_adopt { fault.advise(ADOPTION) } else { fault }, field: None })
+        }
         None => Ok(()),
     }
 }

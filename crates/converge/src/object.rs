@@ -8,7 +8,7 @@ use std::{collections::BTreeSet, sync::Arc, time::Instant};
 use serde_json::Value as Json;
 
 use crate::{
-    AnyDriver, Document, During, Entry, Failure, Fault, FaultClass, Found, Key, KindFacts, Readiness,
+    AnyDriver, Document, During, Entry, Failure, Fault, FaultClass, Found, Key, KindFacts, Ownership, Readiness,
     compare::SLOT,
     retry::{self, Poll, Retry, SETTLING},
     work::Work,
@@ -105,7 +105,7 @@ impl<'a> Object<'a> {
                     }
                 }
             };
-            self.pause(&mut poll, since, state).await?;
+            self.pause(&mut poll, since, (During::Wait, state)).await?;
         }
     }
 
@@ -137,6 +137,8 @@ impl<'a> Object<'a> {
         while let Some(found) = self.observe(spec).await? {
             let state = match &found.readiness {
                 Readiness::Waiting(state) => state,
+                // Nobody's, and not on its way out: one that came after ours, or that we have let go.
+                Readiness::Ready if found.ownership == Ownership::Adoptable => return Ok(()),
                 Readiness::Ready => "there",
                 // What was broken before may look so for a moment more.
                 Readiness::Broken(reasons)
@@ -148,18 +150,18 @@ impl<'a> Object<'a> {
                 }
                 Readiness::Broken(reasons) => reasons,
             };
-            self.pause(&mut poll, since, state).await?;
+            self.pause(&mut poll, since, (During::Delete, state)).await?;
         }
         Ok(())
     }
 
     // Pauses between two observations; where waiting has to end, the fault names the state.
-    async fn pause(&self, poll: &mut Poll, since: Instant, state: &str) -> Result<(), Stop> {
+    async fn pause(&self, poll: &mut Poll, since: Instant, (during, state): (During, &str)) -> Result<(), Stop> {
         self.work.run.cx.sleep(poll.pause()).await.map_err(|fault| {
             let waited = self.now().saturating_duration_since(since).as_secs();
             let state = if state.is_empty() { "waiting" } else { state };
             let message = format!("{}: still {state} after {}m{:02}s", fault.message, waited / 60, waited % 60);
-            Stop { during: During::Wait, fault: Fault { message, ..fault }, field: None }
+            Stop { during, fault: Fault { message, ..fault }, field: None }
         })
     }
 }

@@ -100,6 +100,12 @@ impl Wish<'_> {
         self.done(reply).await.map(drop)
     }
 
+    /// Lets go of all that is ours in an object that stays. `object` has nothing but its name.
+    pub(super) async fn release(&self) -> Result<(), Fault> {
+        let reply = self.send(Way { is_forced: true, is_dry_run: false }).await?;
+        self.done(reply).await.map(drop)
+    }
+
     /// One apply; a refusal is an answer.
     pub(super) async fn send(&self, way: Way) -> Result<Reply, Fault> {
         let mut path = format!("{}?fieldManager={FIELD_MANAGER}", self.address.path());
@@ -158,6 +164,12 @@ impl Wish<'_> {
             "Take the field out of the configuration here or out of the other manager's; with adopt = \"always\" it \
              is taken over.",
         ))
+    }
+
+    /// Whether others added something to what is ours that an update takes away.
+    pub(super) async fn has_strays(&self) -> bool {
+        let live = get(self.client, &self.address, Extent::Whole).await.ok().flatten();
+        live.is_some_and(|live| !strays(self.address.of.kind, &content(self.object), &content(&live)).is_empty())
     }
 
     /// Removes what others added to what is ours. `live` is the object as it is, read here where it is not given.
@@ -311,6 +323,17 @@ mod tests {
         Wish { client: &client, address, object: &wanted() }.hand_over_replicas(5).await.unwrap();
         let lines: Vec<_> = server.asked().into_iter().map(|asked| asked.line).collect();
         assert_eq!(lines, [format!("{APPLY_LINE}-replicas&force=true")]);
+    }
+
+    #[tokio::test]
+    async fn an_object_that_is_let_go_of_is_applied_without_what_was_ours() {
+        let server = Server::start(|_| (200, json!({}))).await;
+        let client = ClusterClient::of(&server.url, None).await;
+        let address = Address { of: Type::of::<Service>(), version: "v1", namespace: Some("a"), name: "x" };
+        let object = json!({ "metadata": { "name": "x" } });
+        Wish { client: &client, address, object: &object }.release().await.unwrap();
+        let lines: Vec<_> = server.asked().into_iter().map(|asked| asked.line).collect();
+        assert_eq!(lines, [format!("{APPLY_LINE}&force=true")]);
     }
 
     #[tokio::test]

@@ -10,7 +10,7 @@ use std::{
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use converge::{Fault, FaultClass};
-use kube::config::{Config, KubeConfigOptions, Kubeconfig};
+use kube::config::{Config, KubeConfigOptions, Kubeconfig, KubeconfigError, NamedContext};
 use serde_json::{Value as Json, json};
 
 use crate::drivers::aws::ClusterFacts;
@@ -61,7 +61,8 @@ pub(super) enum Target {
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 // An API server answers an ordinary call within a minute or says that it timed out.
 const READ_TIMEOUT: Duration = Duration::from_secs(70);
-const BLOCK: &str = "Kubernetes configuration";
+/// What a fault of the configuration is about.
+pub(super) const BLOCK: &str = "Kubernetes configuration";
 
 // === impl KubernetesConfig ===
 
@@ -86,6 +87,11 @@ impl KubernetesConfig {
         ready(kubeconfig, &options).await
     }
 
+    /// Where the credential program is named, if there is one.
+    pub(super) fn place_of_program(&self) -> &'static str {
+        if self.host.is_some() { "`kubernetes.exec.command` of the provider" } else { "the kubeconfig" }
+    }
+
     fn files(&self) -> Result<Kubeconfig, Fault> {
         let path = self.config_path.as_deref().map(expand_home).or_else(|| variable("KUBE_CONFIG_PATH"));
         let read = match path {
@@ -93,9 +99,7 @@ impl KubernetesConfig {
             None if variable("KUBECONFIG").is_some() || self.context.is_some() => Kubeconfig::read(),
             None => return Err(unset()),
         };
-        read.map_err(|error| {
-            unusable(error, "Check `config_path` of the provider's `kubernetes` block, or KUBECONFIG.")
-        })
+        read.map_err(|error| unusable(&error))
     }
 
     fn explicit(&self, host: &str) -> Result<Kubeconfig, Fault> {
@@ -175,8 +179,12 @@ pub(super) async fn eks(cluster: &ClusterFacts) -> Result<Config, Fault> {
 }
 
 async fn ready(kubeconfig: Kubeconfig, options: &KubeConfigOptions) -> Result<Config, Fault> {
+    let contexts = kubeconfig.contexts.clone();
     let loaded = Config::from_custom_kubeconfig(kubeconfig, options).await;
-    let mut config = loaded.map_err(|error| unusable(error, "Check the provider's `kubernetes` block."))?;
+    let mut config = loaded.map_err(|error| match error {
+        KubeconfigError::LoadContext(name) => no_context(&name, &contexts),
+        error => unusable(&error),
+    })?;
     // The engine repeats what failed, after a look at what a write did.
     config.default_retry = false;
     config.connect_timeout = Some(CONNECT_TIMEOUT);
@@ -195,7 +203,11 @@ fn kubeconfig(cluster: &Json, user: &Json) -> Result<Kubeconfig, Fault> {
         "contexts": [{ "name": "x", "context": { "cluster": "c", "user": "u" } }],
         "current-context": "x",
     });
-    serde_json::from_value(document).map_err(|error| unusable(error, "Check the provider's `kubernetes` block."))
+    // Nothing of it is shown: it may hold a token or a key.
+    serde_json::from_value(document).map_err(|_| {
+        Fault::new(FaultClass::Invalid, BLOCK, "it makes no kubeconfig")
+            .advise("Check the provider's `kubernetes` block.")
+    })
 }
 
 fn set(map: &mut Json, name: &str, value: Json) {
@@ -228,9 +240,31 @@ fn unset() -> Fault {
     )
 }
 
-fn unusable(error: impl std::error::Error + Send + Sync + 'static, advice: &str) -> Fault {
-    Fault { source: Some(Box::new(error)), ..Fault::new(FaultClass::Invalid, BLOCK, "it cannot be used") }
-        .advise(advice)
+fn no_context(name: &str, contexts: &[NamedContext]) -> Fault {
+    let names: Vec<_> = contexts.iter().map(|context| format!("{:?}", context.name)).collect();
+    let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    Fault::new(FaultClass::Invalid, BLOCK, format!("the kubeconfig has no context {name:?}; it has {known}"))
+        .advise("Set `kubernetes.context` of the provider to one of them, or leave it out for the current context.")
+}
+
+fn unusable(error: &KubeconfigError) -> Fault {
+    let fault = |message: String| Fault::new(FaultClass::Invalid, BLOCK, message);
+    match error {
+        KubeconfigError::ReadConfig(error, path) => {
+            fault(format!("kubeconfig \"{}\" cannot be read: {error}", path.display()))
+                .advise("Check `kubernetes.config_path` of the provider, or KUBECONFIG.")
+        }
+        // Only where it fails: what stands there may be a token.
+        KubeconfigError::Parse(error) => {
+            let place = error.location().map(|at| format!(" beginning with line {}", at.line())).unwrap_or_default();
+            fault(format!("the kubeconfig is not understood{place}"))
+                .advise("Correct the file that `kubernetes.config_path` of the provider, or KUBECONFIG, names.")
+        }
+        KubeconfigError::ParseClusterUrl(_) | KubeconfigError::MissingClusterUrl => fault(format!("{error}"))
+            .advise("Set `kubernetes.host` of the provider, or `server` in the kubeconfig, to an https:// URL."),
+        _ => fault(format!("the kubeconfig cannot be used: {error}"))
+            .advise("Correct it, or name another in `kubernetes.config_path` of the provider."),
+    }
 }
 
 #[cfg(test)]
@@ -266,6 +300,21 @@ mod tests {
         let fault = eks(&cluster).await.unwrap_err();
         assert_eq!(fault.class, FaultClass::NotYetConsistent);
         assert!(fault.message.contains("CREATING"));
+    }
+
+    #[tokio::test]
+    async fn a_token_in_a_broken_kubeconfig_is_not_shown() {
+        let file = std::env::temp_dir().join(format!("mlplat-broken-{}.yaml", std::process::id()));
+        for text in ["users:\n- user: {token: s3cret\n", "users: s3cret\n", "clusters: [{name: a, cluster: s3cret}]\n"]
+        {
+            std::fs::write(&file, text).unwrap();
+            let path = file.to_string_lossy().into_owned();
+            let config = KubernetesConfig { config_path: Some(path), ..KubernetesConfig::default() };
+            let fault = config.load().await.unwrap_err();
+            assert!(!format!("{fault:?}").contains("s3cret"), "{fault:?}");
+            assert!(fault.message.contains("not understood"), "{}", fault.message);
+        }
+        std::fs::remove_file(file).unwrap();
     }
 
     #[test]

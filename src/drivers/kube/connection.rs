@@ -16,7 +16,8 @@ use super::{
     config::{self, KubernetesConfig, Target},
     credentials::Renewed,
     discovery::Discovery,
-    fault::{Deed, lost},
+    fault::{Deed, chain, lost},
+    program::Program,
     reader::Reader,
     token::Token,
 };
@@ -35,6 +36,8 @@ pub struct ClusterClient {
     // Made anew where the server no longer accepts what a credential program printed.
     http: RwLock<kube::Client>,
     renewed: Option<Renewed>,
+    // Where it prints certificates.
+    program: Option<Arc<Program>>,
     pub(super) discovery: Discovery,
     pub(super) reader: Reader,
 }
@@ -59,21 +62,26 @@ impl Clusters {
     }
 
     async fn connect(&self, target: &Target) -> Result<Arc<ClusterClient>, Fault> {
-        let (config, renewed) = match target {
+        match target {
             Target::Eks(name) => {
                 let facts = describe_cluster(&self.aws, name).await.map_err(|fault| no_cluster(fault, name))?;
-                (config::eks(&facts).await?, Some(Renewed::for_eks(Arc::clone(&self.aws), name.clone())))
+                let renewed = Renewed::for_eks(Arc::clone(&self.aws), name.clone());
+                ClusterClient::new(config::eks(&facts).await?, Some(renewed), None).await
             }
-            Target::Block => (self.config.load().await?, None),
-        };
-        let http = http(config.clone(), target.to_string()).await?;
-        Ok(Arc::new(ClusterClient {
-            config,
-            http: RwLock::new(http),
-            renewed,
-            discovery: Discovery::default(),
-            reader: Reader::default(),
-        }))
+            Target::Block => self.connect_block().await,
+        }
+    }
+
+    async fn connect_block(&self) -> Result<Arc<ClusterClient>, Fault> {
+        let mut config = self.config.load().await?;
+        let Some(exec) = config.auth_info.exec.take() else { return ClusterClient::new(config, None, None).await };
+        let program = Arc::new(Program::new(exec, self.config.place_of_program()));
+        let credential = program.ask().await?;
+        credential.identify(&mut config.auth_info);
+        match credential.token {
+            Some(first) => ClusterClient::new(config, Some(Renewed::by_program(program, first)), None).await,
+            None => ClusterClient::new(config, None, Some(program)).await,
+        }
     }
 }
 
@@ -86,12 +94,22 @@ impl fmt::Debug for Clusters {
 // === impl ClusterClient ===
 
 impl ClusterClient {
+    async fn new(
+        config: kube::Config,
+        renewed: Option<Renewed>,
+        program: Option<Arc<Program>>,
+    ) -> Result<Arc<Self>, Fault> {
+        let http = RwLock::new(http(config.clone()).await?);
+        let (discovery, reader) = (Discovery::default(), Reader::default());
+        Ok(Arc::new(Self { config, http, renewed, program, discovery, reader }))
+    }
+
     /// Makes a call; a refusal is an answer too. Where the credentials are refused they are renewed and the call is
     /// made once more: nothing was done.
     pub(super) async fn ask(&self, deed: &Deed, request: &Request) -> Result<Reply, Fault> {
         let token = self.token(None).await?;
         let reply = self.send(deed, request, token.as_ref()).await?;
-        if reply.http() != 401 || !self.renew_program(deed).await? && token.is_none() {
+        if reply.http() != 401 || token.is_none() && !self.renew_client().await? {
             return Ok(reply);
         }
         let token = self.token(token.as_ref()).await?;
@@ -121,13 +139,15 @@ impl ClusterClient {
         Ok(reply)
     }
 
-    // Runs the kubeconfig's program again, where it has one.
-    async fn renew_program(&self, deed: &Deed) -> Result<bool, Fault> {
-        let user = &self.config.auth_info;
-        if user.exec.is_none() && user.auth_provider.is_none() {
-            return Ok(false);
+    // Makes the client anew, where what it has comes from elsewhere.
+    async fn renew_client(&self) -> Result<bool, Fault> {
+        let mut config = self.config.clone();
+        match &self.program {
+            Some(program) => program.ask().await?.identify(&mut config.auth_info),
+            None if config.auth_info.auth_provider.is_none() => return Ok(false),
+            None => {}
         }
-        let http = http(self.config.clone(), deed.object.clone()).await?;
+        let http = http(config).await?;
         *self.http.write().unwrap_or_else(PoisonError::into_inner) = http;
         Ok(true)
     }
@@ -139,15 +159,16 @@ impl fmt::Debug for ClusterClient {
     }
 }
 
-// On a thread of its own: a credential program is waited for.
-async fn http(config: kube::Config, object: String) -> Result<kube::Client, Fault> {
-    let deed = Deed { action: String::new(), object, is_write: false };
+// On a thread of its own: files are read, and a kubeconfig's `auth-provider` is waited for.
+async fn http(config: kube::Config) -> Result<kube::Client, Fault> {
     let made = tokio::task::spawn_blocking(move || kube::Client::try_from(config)).await;
-    let made = made.map_err(|error| Fault::new(FaultClass::Bug, &deed.object, error.to_string()))?;
-    made.map_err(|error| match lost(&deed, error) {
-        fault if fault.class == FaultClass::Unauthenticated => fault,
-        fault => Fault { class: FaultClass::Invalid, message: "the client cannot be made".to_owned(), ..fault }
-            .advise("Check certificates and credentials of the provider's `kubernetes` block or kubeconfig."),
+    let made = made.map_err(|error| Fault::new(FaultClass::Bug, config::BLOCK, error.to_string()))?;
+    made.map_err(|error| {
+        let message = format!("its certificates or credentials cannot be used: {}", chain(&error));
+        Fault::new(FaultClass::Invalid, config::BLOCK, message).advise(
+            "Check `cluster_ca_certificate`, `client_certificate`, `client_key` and `token` of the provider's \
+             `kubernetes` block, or what stands for them in the kubeconfig.",
+        )
     })
 }
 
@@ -167,9 +188,7 @@ impl ClusterClient {
     /// A client of a server of [`super::testing`].
     pub(super) async fn of(url: &str, renewed: Option<Renewed>) -> Arc<Self> {
         let config = KubernetesConfig { host: Some(url.to_owned()), ..KubernetesConfig::default() };
-        let config = config.load().await.unwrap();
-        let http = RwLock::new(http(config.clone(), url.to_owned()).await.unwrap());
-        Arc::new(Self { config, http, renewed, discovery: Discovery::default(), reader: Reader::default() })
+        Self::new(config.load().await.unwrap(), renewed, None).await.unwrap()
     }
 }
 
@@ -177,22 +196,25 @@ impl ClusterClient {
 mod tests {
     use std::{
         sync::atomic::{AtomicUsize, Ordering},
-        time::{Duration, SystemTime},
+        time::SystemTime,
     };
 
     use futures::future::BoxFuture;
     use serde_json::json;
 
     use super::*;
-    use crate::drivers::{aws::AwsConfig, kube::testing::Server};
+    use crate::drivers::{
+        aws::AwsConfig,
+        kube::{credentials::Lease, testing::Server},
+    };
 
     fn tokens() -> Renewed {
         let count = AtomicUsize::new(1);
         let sign = move |_| -> BoxFuture<'static, _> {
             let token = Token::new(&format!("t{}", count.fetch_add(1, Ordering::Relaxed)));
-            Box::pin(async { Ok(token) })
+            Box::pin(async { Ok(Lease { token, until: None }) })
         };
-        Renewed::new(Box::new(sign), || SystemTime::UNIX_EPOCH, Duration::from_mins(10))
+        Renewed::new(Box::new(sign), || SystemTime::UNIX_EPOCH)
     }
 
     async fn calls(accepted: &'static str) -> (u16, Vec<String>) {

@@ -58,12 +58,13 @@ fn is_about_namespace(status: &Status) -> bool {
     status.details.as_ref().is_some_and(|details| details.kind == "namespaces")
 }
 
-const UNAUTHENTICATED: &str = "Check that the credentials belong to the cluster. On EKS the role or user needs an \
-    access entry: `aws eks list-access-entries --cluster-name NAME`.";
+const UNAUTHENTICATED: &str = "Check that the credentials belong to the cluster: AWS's where it is an EKS cluster, whose \
+    role or user needs an access entry (`aws eks list-access-entries --cluster-name NAME`), else those of the \
+    provider's `kubernetes` block or of the kubeconfig.";
 
 /// The fault of a call without an answer.
 pub(super) fn lost(deed: &Deed, error: kube::Error) -> Fault {
-    let text = chain(&error);
+    let (text, is_untrusted) = (chain(&error), is_untrusted(&error));
     let class = match () {
         () if is_credentials(&error) => FaultClass::Unauthenticated,
         () if is_unconnected(&error) => FaultClass::Unreachable,
@@ -77,13 +78,16 @@ pub(super) fn lost(deed: &Deed, error: kube::Error) -> Fault {
         ..Fault::new(class, &deed.object, format!("no answer from the API server: {text}"))
     };
     match class {
+        FaultClass::Unreachable if is_untrusted => fault.advise(
+            "The API server's certificate is not one that the cluster's authority signed. Check \
+             `kubernetes.cluster_ca_certificate` of the provider or the kubeconfig, and whether a proxy answers in the \
+             API server's place.",
+        ),
         FaultClass::Unreachable => fault.advise(
             "Check that the API server's address can be reached from here: its endpoint may be private, or the cluster \
              not be there yet.",
         ),
-        FaultClass::Unauthenticated => {
-            fault.advise("Run the kubeconfig's credential program by hand and see what it says.")
-        }
+        FaultClass::Unauthenticated => fault.advise("Check the credentials of the kubeconfig."),
         _ => fault,
     }
 }
@@ -101,12 +105,16 @@ pub(super) fn is_unknown_kind(http: u16, status: &Status) -> bool {
     http == 404 && status.details.as_ref().is_none_or(|details| details.name.is_empty())
 }
 
+/// Whether the namespace is going away. It refuses what is new in it, and makes room when it is gone.
+pub(super) fn is_terminating(status: &Status) -> bool {
+    causes(status).any(|cause| cause.reason == "NamespaceTerminating")
+}
+
 fn class(deed: &Deed, http: u16, status: &Status) -> FaultClass {
     use FaultClass::{
         AlreadyExists, Busy, Denied, Invalid, MaybeSent, NotFound, Throttled, Unauthenticated, Unavailable,
     };
-    // A namespace that is going away refuses what is new in it, and makes room when it is gone.
-    if causes(status).any(|cause| cause.reason == "NamespaceTerminating") {
+    if is_terminating(status) {
         return Busy;
     }
     let failed = if deed.is_write { MaybeSent } else { Unavailable };
@@ -161,13 +169,26 @@ fn is_unconnected(error: &kube::Error) -> bool {
     })
 }
 
+// The server showed a certificate that we do not trust.
+fn is_untrusted(error: &kube::Error) -> bool {
+    errors(error).any(is_certificate)
+}
+
+// What an I/O error is made from is not its source.
+fn is_certificate(error: &(dyn Error + 'static)) -> bool {
+    match error.downcast_ref::<io::Error>() {
+        Some(outer) => outer.get_ref().is_some_and(|inner| is_certificate(inner)),
+        None => matches!(error.downcast_ref(), Some(rustls::Error::InvalidCertificate(_))),
+    }
+}
+
 fn errors(error: &kube::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
     let outermost: &(dyn Error + 'static) = error;
     std::iter::successors(Some(outermost), |error| (*error).source())
 }
 
-// The texts of the errors beneath, the outermost of which only names its kind.
-fn chain(error: &kube::Error) -> String {
+/// The texts of the errors beneath, the outermost of which only names its kind.
+pub(super) fn chain(error: &kube::Error) -> String {
     let mut texts: Vec<String> = Vec::new();
     for text in errors(error).skip(1).map(ToString::to_string) {
         if !texts.iter().any(|said| said.contains(&text)) {
@@ -252,6 +273,14 @@ mod tests {
         assert!(!is_unknown_kind(404, &status("NotFound", &[])));
         assert!(is_unknown_kind(404, &Status::default()));
         assert!(!is_unknown_kind(403, &Status::default()));
+    }
+
+    #[test]
+    fn a_certificate_that_is_not_trusted_is_told_from_a_server_that_is_down() {
+        let untrusted = rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer);
+        let wrapped = io::Error::other(io::Error::new(io::ErrorKind::InvalidData, untrusted));
+        assert!(is_untrusted(&kube::Error::Service(Box::new(wrapped))));
+        assert!(!is_untrusted(&kube::Error::Service(Box::new(io::Error::from(io::ErrorKind::ConnectionRefused)))));
     }
 
     #[test]

@@ -26,6 +26,7 @@ mod connection;
 mod credentials;
 mod discovery;
 mod fault;
+mod program;
 mod token;
 
 #[cfg(test)]

@@ -110,6 +110,14 @@ impl<K: Kind> Driver<Object<K>> for KubeDriver<K> {
 
     async fn delete(&self, _cx: &Cx, spec: &Object<K>, found: &Observed<Object<K>>) -> Result<(), Fault> {
         let Some(place) = self.place(spec).await? else { return Ok(()) };
+        if is_the_clusters(&place.address) {
+            let object = json!({
+                "apiVersion": place.address.of.api_version(place.address.version),
+                "kind": K::KIND,
+                "metadata": { "name": place.address.name, "namespace": place.address.namespace },
+            });
+            return Wish { client: &place.client, address: place.address, object: &object }.release().await;
+        }
         delete(&place.client, &place.address, &found.outputs.uid).await
     }
 
@@ -126,6 +134,12 @@ impl<K: Kind> Driver<Object<K>> for KubeDriver<K> {
         };
         Box::pin(preflight::soon(cx, asked)).await.flatten().unwrap_or_default()
     }
+}
+
+/// Whether the cluster makes the object again as soon as it is deleted; what is ours of it can only be let go. The
+/// tokens of pods that run would not survive a deletion either.
+fn is_the_clusters(address: &Address<'_>) -> bool {
+    address.of.kind == "ServiceAccount" && address.name == "default"
 }
 
 /// Deletes the object that was seen, not one that has taken its place.

@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use super::{
     apply::{Way, Wish},
     call::{JSON, Reply, Request},
-    fault::Deed,
+    fault::{Deed, is_terminating},
 };
 
 /// A plan does not wait for a cluster that may not be there yet.
@@ -33,6 +33,8 @@ pub(super) async fn dry_run(wish: &Wish<'_>) -> Vec<Finding> {
     match wish.send(Way { is_forced: true, is_dry_run: true }).await {
         Ok(Reply::Done(answer)) => answer.warnings.iter().map(|warning| warned(wish, warning)).collect(),
         Ok(Reply::Refused { http, status }) => match verdict(http, &status) {
+            // What a stranger put beside ours is taken away by the update and not by this question.
+            Verdict::Refused if wish.has_strays().await => Vec::new(),
             Verdict::Refused => vec![refused(wish, &status)],
             Verdict::RefusedIfAllowed if may_write(wish).await => vec![refused(wish, &status)],
             Verdict::RefusedIfAllowed | Verdict::Silent => Vec::new(),
@@ -54,6 +56,8 @@ enum Verdict {
 
 fn verdict(http: u16, status: &Status) -> Verdict {
     match status.reason.as_str() {
+        // It will be there no more when the object is made.
+        _ if is_terminating(status) => Verdict::Silent,
         "Invalid" | "BadRequest" => Verdict::Refused,
         "Forbidden" => Verdict::RefusedIfAllowed,
         // Admission may refuse with any code of its own.
@@ -136,6 +140,10 @@ mod tests {
         ] {
             assert_eq!(verdict(http, &status(reason)), expected, "{http} {reason}");
         }
+        let terminating = json!({
+            "reason": "Forbidden", "details": { "causes": [{ "reason": "NamespaceTerminating" }] },
+        });
+        assert_eq!(verdict(403, &serde_json::from_value(terminating).unwrap()), Verdict::Silent);
     }
 
     #[derive(Debug)]

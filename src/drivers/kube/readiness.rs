@@ -64,6 +64,8 @@ fn deleting(kind: &str, live: &Json) -> String {
         .filter_map(|pointer| live.pointer(pointer)?.as_array())
         .flatten()
         .filter_map(Json::as_str)
+        // Every namespace has this one; what it waits for is in the conditions.
+        .filter(|finalizer| (kind, *finalizer) != ("Namespace", "kubernetes"))
         .collect();
     let conditions = live.pointer("/status/conditions").and_then(Json::as_array).into_iter().flatten();
     let is_remainder =
@@ -75,6 +77,8 @@ fn deleting(kind: &str, live: &Json) -> String {
     let mut state = "being deleted".to_owned();
     if finalizers == ["foregroundDeletion"] {
         state.push_str(", until its pods are gone");
+    } else if kind == "Namespace" && finalizers.is_empty() && remains.is_empty() {
+        state.push_str(", until what is in it is gone");
     } else if !finalizers.is_empty() {
         state = format!("{state}, held by the finalizers {}", finalizers.join(", "));
         if finalizers.contains(&KUEUE_IN_USE) {
@@ -257,7 +261,7 @@ mod tests {
                 ] },
             }),
             waiting(
-                "being deleted, held by the finalizers kubernetes: NamespaceContentRemaining (Some resources are \
+                "being deleted: NamespaceContentRemaining (Some resources are \
                  remaining: widgets.example.com has 1 resource instances); NamespaceFinalizersRemaining (Some content \
                  in the namespace has finalizers remaining: example.com/hold in 1 resource instances)",
             ),

@@ -78,7 +78,6 @@ impl Signing<'_> {
 
 impl Token {
     /// A token from elsewhere.
-    #[cfg(test)]
     pub(crate) fn new(text: &str) -> Self {
         Self(text.to_owned())
     }
