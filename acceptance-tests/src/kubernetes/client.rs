@@ -203,7 +203,7 @@ fn checked(reply: Reply, method: &str, target: &str) -> Result<Value> {
 }
 
 /// Try until there is an answer; none when the time is over.
-pub(super) fn poll<T>(limit: Duration, mut attempt: impl FnMut() -> Result<Option<T>>) -> Result<Option<T>> {
+pub fn poll<T>(limit: Duration, mut attempt: impl FnMut() -> Result<Option<T>>) -> Result<Option<T>> {
     let started = Instant::now();
     loop {
         if let Some(answer) = attempt()? {

@@ -141,6 +141,11 @@ impl ControlPlane {
         self.authority.pem()
     }
 
+    /// An authority that signed nothing here.
+    pub fn other_ca_pem() -> Result<String> {
+        Authority::new().map(|authority| authority.pem())
+    }
+
     /// A kubeconfig of the administrator at the API server itself.
     pub fn admin_kubeconfig(&self) -> &Path {
         &self.kubeconfig

@@ -20,7 +20,7 @@ mod tokens;
 
 pub(crate) use self::certificates::Identity;
 pub use self::{
-    client::{Client, documents},
+    client::{Client, documents, poll},
     control_plane::{ControlPlane, Options},
     crds::Crds,
     nodes::Node,

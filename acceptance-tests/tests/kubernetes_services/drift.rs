@@ -13,7 +13,7 @@ const ATTRIBUTES: &str = "  scaling = { min = 1, max = 3, target = 4 }
 ";
 
 /// What is done to which object.
-enum Drift {
+pub(crate) enum Drift {
     Patched(&'static str, fn() -> Value),
     Deleted(&'static str),
 }
@@ -83,7 +83,7 @@ fn a_service_that_was_deleted_whole_is_made_again() -> Result<()> {
 }
 
 /// What the plan says of a drift, and which calls repair it.
-fn drifted(stage: &Stage, name: &str, drift: &Drift) -> Result<String> {
+pub(crate) fn drifted(stage: &Stage, name: &str, drift: &Drift) -> Result<String> {
     match drift {
         Drift::Patched(object, patch) => {
             stage.client().patch("somebody", &stage.target(object)?, &patch())?;

@@ -5,6 +5,7 @@
 //! machine that cannot have a control plane the scenarios say so and do nothing.
 
 mod adoption;
+mod connection;
 mod drift;
 mod failures;
 mod platform;
@@ -13,4 +14,10 @@ mod service;
 mod support;
 mod sweep;
 mod tenant;
+mod tenant_access;
+mod tenant_drift;
+mod tenant_effects;
+mod tenant_end;
+mod tenant_network;
+mod tokens;
 mod unreached;

@@ -14,15 +14,23 @@ use std::{collections::BTreeSet, time::Duration};
 pub(crate) const SERVICE: &str = "mlplat_inference_service.llm";
 /// Longer than anything takes on a busy machine.
 pub(crate) const LIMIT: Duration = Duration::from_mins(1);
-/// Where the objects of a service live, and of what it is made.
-const KINDS: [&str; 9] = [
+/// The tenant of most scenarios.
+pub(crate) const TENANT: &str = "mlplat_tenant.team";
+/// Where the objects of services and tenants live, and of what they are made. Without a namespace: named after it.
+const KINDS: [&str; 15] = [
+    "/api/v1/namespaces/{}/limitranges",
+    "/api/v1/namespaces/{}/resourcequotas",
     "/api/v1/namespaces/{}/secrets",
     "/api/v1/namespaces/{}/serviceaccounts",
     "/api/v1/namespaces/{}/services",
+    "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies",
+    "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings",
     "/apis/apps/v1/namespaces/{}/deployments",
     "/apis/apps/v1/namespaces/{}/replicasets",
     "/apis/autoscaling/v2/namespaces/{}/horizontalpodautoscalers",
     "/apis/networking.k8s.io/v1/namespaces/{}/ingresses",
+    "/apis/networking.k8s.io/v1/namespaces/{}/networkpolicies",
+    "/apis/rbac.authorization.k8s.io/v1/namespaces/{}/rolebindings",
     "/apis/policy/v1/namespaces/{}/poddisruptionbudgets",
     "/api/v1/namespaces/{}/pods",
 ];
@@ -39,6 +47,14 @@ pub(crate) struct Stage {
 
 /// Play a scenario in a namespace of its own, or say why this machine cannot.
 pub(crate) fn scene(namespace: &'static str, play: impl FnOnce(Stage) -> Result<()>) -> Result<()> {
+    tenancy(namespace, |stage| {
+        stage.furnish()?;
+        play(stage)
+    })
+}
+
+/// As [`scene`], where it is for the scenario to make the namespace.
+pub(crate) fn tenancy(namespace: &'static str, play: impl FnOnce(Stage) -> Result<()>) -> Result<()> {
     match lacking() {
         Some(reason) => {
             eprintln!("left out: {reason}");
@@ -58,12 +74,23 @@ impl Stage {
         account.set_baseline()?;
         let mut workspace = Workspace::new(&account)?;
         workspace.hide(api.url(), "<api server>");
-        cluster.namespace(namespace)?;
+        Ok(Self { account, workspace, api, cluster, namespace })
+    }
+
+    /// The namespace, and a node for its pods.
+    fn furnish(&self) -> Result<()> {
+        let namespace = self.namespace;
+        self.cluster.namespace(namespace)?;
         // What the provider makes has to pass there, whatever a scenario is about.
         let restricted = json!({"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}});
-        cluster.client().patch("mlplat-test", &format!("/api/v1/namespaces/{namespace}"), &restricted)?;
-        cluster.add_node(&Node::with_gpus(&format!("gpu-{namespace}"), 4).label("pool", namespace))?;
-        Ok(Self { account, workspace, api, cluster, namespace })
+        self.client().patch("mlplat-test", &self.own_target(), &restricted)?;
+        self.add_gpus().map(drop)
+    }
+
+    /// A node with GPUs for the namespace's pods.
+    pub(crate) fn add_gpus(&self) -> Result<Value> {
+        let node = Node::with_gpus(&format!("gpu-{}", self.namespace), 4);
+        self.cluster.add_node(&node.label("pool", self.namespace))
     }
 
     /// The same stage with this configuration applied; both journals begin after that.
@@ -95,6 +122,20 @@ impl Stage {
              \"NVIDIA-A10G\" }}\n  placement = {{ node_selector = {{ pool = \"{namespace}\" }}, gpu_capacity = 4 }}\n\
              {}{attributes}\n}}\n",
             if attributes.contains("engine =") { "" } else { ENGINE }
+        )
+    }
+
+    /// A tenant with these attributes, applied.
+    pub(crate) fn with_tenant(self, attributes: &str) -> Result<Self> {
+        let configuration = self.tenant(attributes);
+        self.applied(&configuration)
+    }
+
+    /// The configuration of a tenant whose namespace is the scenario's own.
+    pub(crate) fn tenant(&self, attributes: &str) -> String {
+        let namespace = self.namespace;
+        format!(
+            "resource \"mlplat_tenant\" \"team\" {{\n  cluster = \"ml-prod\"\n  name    = \"{namespace}\"\n{attributes}\n}}\n"
         )
     }
 
@@ -146,26 +187,43 @@ impl Stage {
         Ok(())
     }
 
-    /// Everything in the namespace, as kind/name, but for what every namespace has and for what only follows from
-    /// other objects.
+    /// As [`Stage::destroy`], where the namespace has to be gone as well.
+    pub(crate) fn destroy_with_namespace(&self) -> Result<()> {
+        self.destroy()?;
+        let left = self.client().find(&self.own_target())?;
+        ensure!(left.is_none(), "the namespace is still there: {left:#?}");
+        Ok(())
+    }
+
+    /// Everything in the namespace or named after it, as kind/name, but for what every namespace has and for what only
+    /// follows from other objects.
     pub(crate) fn objects(&self) -> Result<BTreeSet<String>> {
         let mut found = BTreeSet::new();
         for kind in KINDS.iter().filter(|kind| !kind.ends_with("/replicasets") && !kind.ends_with("/pods")) {
-            let kind = kind.replace("{}", self.namespace);
+            let place = kind.replace("{}", self.namespace);
             let plural = kind.rsplit('/').next().unwrap_or_default();
-            let names = self.client().list(&kind)?;
-            let names = names.iter().filter_map(|object| object["metadata"]["name"].as_str());
-            found.extend(names.map(|name| format!("{plural}/{name}")));
+            let objects = self.client().list(&place)?;
+            let names = objects.iter().filter_map(|object| object["metadata"]["name"].as_str());
+            let is_ours = |name: &&str| *kind != place || name.starts_with(&format!("mlplat-{}-", self.namespace));
+            found.extend(names.filter(is_ours).map(|name| format!("{plural}/{name}")));
         }
         found.remove("serviceaccounts/default");
         Ok(found)
     }
 
-    /// Where an object of the namespace lives, by its plural, as in "deployments/llm".
+    /// Where an object of the namespace lives, by its plural, as in "deployments/llm"; "" is the namespace itself.
     pub(crate) fn target(&self, object: &str) -> Result<String> {
+        if object.is_empty() {
+            return Ok(self.own_target());
+        }
         let (plural, name) = object.split_once('/').context("an object is plural/name")?;
         let kind = KINDS.iter().find(|kind| kind.rsplit('/').next() == Some(plural)).context("an unknown kind")?;
         Ok(format!("{}/{name}", kind.replace("{}", self.namespace)))
+    }
+
+    /// Where the namespace itself lives.
+    pub(crate) fn own_target(&self) -> String {
+        format!("/api/v1/namespaces/{}", self.namespace)
     }
 
     /// An object of the namespace, as in "deployments/llm".

@@ -1,6 +1,6 @@
 //! Clusters, namespaces and API servers that are not there yet, or not now.
 
-use crate::support::{SERVICE, errors, scene};
+use crate::support::{SERVICE, errors, scene, tenancy};
 use acceptance_tests::Rule;
 use anyhow::Result;
 use insta::assert_snapshot;
@@ -65,7 +65,7 @@ fn a_caller_whom_the_cluster_does_not_know_is_told_what_is_missing() -> Result<(
         stage.api.add_rule(Rule::any().error(401, "Unauthorized", "Unauthorized"));
         let refused = stage.workspace.apply()?.failed()?;
         assert!(refused.says("Unauthorized"), "{}", refused.stderr);
-        assert!(refused.says("access entry: `aws eks list-access-entries"), "{}", refused.stderr);
+        assert!(refused.says("aws eks list-access-entries"), "{}", refused.stderr);
         stage.api.clear_rules();
         stage.api.add_rule(Rule::on("apply.deployments").access_denied());
         assert_snapshot!("forbidden", errors(&stage.workspace.apply()?.failed()?));
@@ -73,5 +73,26 @@ fn a_caller_whom_the_cluster_does_not_know_is_told_what_is_missing() -> Result<(
         stage.apply()?;
         assert_eq!(stage.workspace.attributes(SERVICE)?["ready_replicas"], 1);
         stage.destroy()
+    })
+}
+
+#[test]
+fn a_tenant_is_planned_without_its_api_server_and_made_when_it_answers() -> Result<()> {
+    const DATA: &str = "  data_access = [{ bucket_arn = \"arn:aws:s3:::acme-models\" }]";
+    tenancy("tenant-down", |stage| {
+        stage.workspace.configure(&stage.tenant(DATA))?;
+        stage.account.lead_to_kubernetes("https://127.0.0.1:1", &stage.cluster.ca_pem())?;
+        let plan = stage.plan()?;
+        assert!(plan.contains("Plan: 1 to add"), "{plan}");
+        assert_snapshot!("tenant_down_at_apply", errors(&stage.workspace.apply()?.failed()?));
+        stage.account.lead_to_kubernetes(stage.api.url(), &stage.cluster.ca_pem())?;
+        stage.apply()?;
+        stage.account.lead_to_kubernetes("https://127.0.0.1:1", &stage.cluster.ca_pem())?;
+        assert_snapshot!("tenant_down_at_refresh", errors(&stage.workspace.plan()?.failed()?));
+        let refused = stage.workspace.destroy()?.failed()?;
+        assert!(refused.says("no answer from the API server"), "{}", refused.stderr);
+        stage.account.lead_to_kubernetes(stage.api.url(), &stage.cluster.ca_pem())?;
+        stage.settled()?;
+        stage.destroy_with_namespace()
     })
 }

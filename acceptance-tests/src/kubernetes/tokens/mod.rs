@@ -44,6 +44,8 @@ fn now() -> Duration {
 struct State {
     cluster: String,
     lifetime: Duration,
+    /// Lifetimes of the tokens of access keys; of a key that is not here it is `lifetime`.
+    lifetimes: BTreeMap<String, Duration>,
     groups: Vec<String>,
     /// Secrets of access keys; a key that is not here has [`DEFAULT_SECRET`].
     secrets: BTreeMap<String, String>,
@@ -61,6 +63,7 @@ impl TokenRules {
         let state = Arc::new(Mutex::new(State {
             cluster: cluster.to_owned(),
             lifetime,
+            lifetimes: BTreeMap::new(),
             groups: vec!["system:masters".to_owned()],
             secrets: BTreeMap::new(),
             accepted: 0,
@@ -84,9 +87,9 @@ impl TokenRules {
         name.clone_into(&mut self.lock().cluster);
     }
 
-    /// How old a token may be; 15 minutes unless set.
-    pub fn set_lifetime(&self, lifetime: Duration) {
-        self.lock().lifetime = lifetime;
+    /// How old a token of this access key may be; as old as any unless set.
+    pub fn set_lifetime(&self, access_key: &str, lifetime: Duration) {
+        self.lock().lifetimes.insert(access_key.to_owned(), lifetime);
     }
 
     /// The groups of every accepted user; `system:masters` unless set.
@@ -131,8 +134,8 @@ impl State {
         let url = String::from_utf8(bytes).map_err(|_| "not a URL")?;
         let request = Presigned::parse(&url)?;
         request.check_form()?;
-        request.check_age(now, self.lifetime)?;
         let key = request.access_key()?;
+        request.check_age(now, self.lifetimes.get(&key).copied().unwrap_or(self.lifetime))?;
         let secret = self.secrets.get(&key).map_or(DEFAULT_SECRET, String::as_str);
         request.check_signature(&Secret(secret), &self.cluster)?;
         Ok(format!("arn:aws:iam::123456789012:user/{key}"))
@@ -163,6 +166,7 @@ mod tests {
         State {
             cluster: "ml-prod".to_owned(),
             lifetime: EKS_LIFETIME,
+            lifetimes: BTreeMap::new(),
             groups: Vec::new(),
             secrets: BTreeMap::new(),
             accepted: 0,
