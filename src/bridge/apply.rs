@@ -6,7 +6,7 @@ use value::Back;
 
 use super::{
     Ground, decode, expand, identity_of, import_id, object, owner,
-    plan::{record, respell},
+    plan::record,
     private::Private,
     read::{found_again, outputs},
     report,
@@ -65,8 +65,9 @@ async fn make<C: Composite>(ground: &Ground, cx: &Cx, request: &ApplyRequest) ->
     reachable::<C>(ground, &request.config)?;
     let block = schema::schema::<C>().block;
     let created = request.prior.is_null();
-    let ledger = record(Private::decode(&request.private, C::NOUN)?.ledger, &request.prior);
-    let config = respell::<C>(ground, &block, &request.config, &request.prior);
+    let private = Private::decode(&request.private, C::NOUN)?;
+    let ledger = record(private.ledger, &request.prior);
+    let config = object::as_planned(&block, &request.planned, &request.config, &private.defaulted);
     let (mut written, complaints) = decode::<C>(&config, false);
     if complaints.has_errors() {
         return Err(complaints);

@@ -101,6 +101,47 @@ pub(super) fn as_written(block: &Block, state: &Cty, left_out: &BTreeSet<Attribu
     object
 }
 
+/// The configuration that a plan was made from, at apply. Terraform hands on the one in the files, which
+/// `ignore_changes` may have kept from the plan: what was planned counts. Values that were not known then, and those
+/// that no plan holds, are the configuration's.
+pub(super) fn as_planned(block: &Block, planned: &Cty, config: &Cty, left_out: &BTreeSet<AttributePath>) -> Cty {
+    let planned = as_written(block, planned, left_out);
+    let mut object = planned_attributes(&block.attributes, &planned, config);
+    for nested in &block.blocks {
+        object.set(&nested.name, config.get(&nested.name).clone());
+    }
+    object
+}
+
+fn planned_attributes(attributes: &[Attribute], planned: &Cty, config: &Cty) -> Cty {
+    Cty::object(attributes.iter().map(|attribute| {
+        let name = &attribute.name;
+        let value = if attribute.write_only {
+            config.get(name).clone()
+        } else {
+            planned_value(&attribute.shape, planned.get(name), config.get(name))
+        };
+        (name.clone(), value)
+    }))
+}
+
+fn planned_value(shape: &Shape, planned: &Cty, config: &Cty) -> Cty {
+    match (shape, planned, config) {
+        (_, Cty::Unknown(_), config) => config.clone(),
+        (Shape::Nested(Nesting::Single, inner), Cty::Object(_), Cty::Object(_)) => {
+            planned_attributes(inner, planned, config)
+        }
+        (Shape::Nested(Nesting::List, inner), Cty::List(left), Cty::List(right)) if left.len() == right.len() => {
+            Cty::List(left.iter().zip(right).map(|(left, right)| planned_attributes(inner, left, right)).collect())
+        }
+        (Shape::Nested(Nesting::Map, inner), Cty::Map(left), Cty::Map(right)) if left.keys().eq(right.keys()) => {
+            let pairs = left.iter().zip(right.values());
+            Cty::Map(pairs.map(|((key, left), right)| (key.clone(), planned_attributes(inner, left, right))).collect())
+        }
+        (_, planned, config) => settle(planned, config),
+    }
+}
+
 fn replace_at(value: &mut Cty, steps: &[Step], new: Cty) {
     let Some((step, rest)) = steps.split_first() else {
         *value = new;

@@ -208,7 +208,7 @@ pub(super) fn record(handed_on: Option<Ledger>, prior: &Cty) -> Ledger {
 
 /// The configuration, in which an attribute that means the same as before is spelled as before (`"1000m"` and
 /// `"1"`): two values mean the same where they expand to the same documents.
-pub(super) fn respell<C: Composite>(ground: &Ground, block: &Block, config: &Cty, prior: &Cty) -> Cty {
+fn respell<C: Composite>(ground: &Ground, block: &Block, config: &Cty, prior: &Cty) -> Cty {
     let mut spelled = config.clone();
     if prior.is_null() {
         return spelled;

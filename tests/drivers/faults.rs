@@ -97,3 +97,30 @@ fn an_endpoint_where_nobody_listens_is_unreachable() {
         assert!(fault.message.to_lowercase().contains("refused"), "{}", fault.message);
     });
 }
+
+#[test]
+fn emptying_a_bucket_goes_on_for_as_long_as_something_is_deleted() {
+    run(async |world| {
+        let spec = Bucket { empty_before_delete: true, ..bucket() };
+        world.with(&spec).await;
+        let client = world.aws.s3().await.expect("a client");
+        let put = client.put_object().bucket(&spec.name).key("model").body(b"weights".to_vec().into());
+        put.send().await.expect("an object is put");
+        client.create_multipart_upload().bucket(&spec.name).key("big").send().await.expect("an upload begins");
+        let subject = world.subject::<Bucket>();
+        let found = subject.observe(&document(&spec)).await.expect("there");
+        let wanted = document(&spec);
+        let delete = || subject.driver.delete(&world.cx, &wanted, &found);
+
+        world.account.proxy().add_rule(Rule::on("s3.DeleteObjects").first(1).throttle());
+        world.account.proxy().add_rule(Rule::on("s3.AbortMultipartUpload").first(2).throttle());
+        let classes = [
+            delete().await.expect_err("nothing is deleted").class,
+            delete().await.expect_err("the object is").class,
+            delete().await.expect_err("nothing more is").class,
+        ];
+        assert_eq!(classes, [FaultClass::Throttled, FaultClass::Busy, FaultClass::Throttled]);
+        delete().await.expect("the rest goes");
+        assert!(subject.observe(&document(&spec)).await.is_none());
+    });
+}

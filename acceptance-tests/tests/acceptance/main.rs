@@ -20,6 +20,7 @@ mod data_sources;
 mod faults;
 mod filesystem;
 mod imports;
+mod lifecycle;
 mod localstack;
 mod modules;
 mod pool;

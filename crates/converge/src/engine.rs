@@ -9,7 +9,7 @@ use futures::{StreamExt, stream::FuturesUnordered};
 use value::{AttributePath, is_pending};
 
 use crate::{
-    Action, Cx, Document, Drivers, Entry, Fault, FaultClass, Graph, Key, Ledger, Node, Owner,
+    Action, Cx, Document, Drivers, Entry, Fault, FaultClass, Graph, Health, Key, Ledger, Node, Owner,
     bring::Bring,
     destroy::{Doomed, refusals, remove},
     object::{Object, Stop, in_slot, slot_of},
@@ -214,8 +214,9 @@ fn keep(work: &Work<'_>, graph: &Graph, key: &str, node: &Node) -> Option<Docume
         ledger.entries.get(key).filter(|_| step.action == Action::Keep).cloned()
     }?;
     let document = in_slot(&node.document(), slot_of(&recorded.document).as_deref());
-    if document != recorded.document || node.after != recorded.after {
-        let entry = Entry { document, after: node.after.clone(), ..recorded.clone() };
+    if document != recorded.document || node.after != recorded.after || recorded.health != Health::Ready {
+        // Drift that is kept is what is wanted by now.
+        let entry = Entry { document, after: node.after.clone(), health: Health::Ready, ..recorded.clone() };
         work.change(|ledger| ledger.entries.insert(key.to_owned(), entry));
     }
     Some(recorded.outputs)

@@ -7,7 +7,7 @@ use value::{AttributePath, Pending, Value, is_pending, pending_in};
 
 use crate::{
     Document, Entry, Graph, Health, Key, KindFacts, Ledger, Node, Source,
-    compare::{changed, field_of, is_fixed, same},
+    compare::{changed, field_of, is_fixed},
 };
 
 /// What a run is going to do.
@@ -85,7 +85,7 @@ pub(crate) fn step(key: &str, node: &Node, graph: &Graph, ledger: &Ledger) -> (S
     let facts = &node.facts;
     let fields = differing(node, entry);
     let forcing: BTreeSet<_> =
-        fields.iter().filter(|field| is_fixed(facts, field) && forces(field, node, graph, entry)).cloned().collect();
+        fields.iter().filter(|field| is_fixed(facts, field) && forces(field, node, graph)).cloned().collect();
     // The two slots are of one name; under another there is nothing to stand beside.
     let renames = forcing.iter().any(|field| facts.identity.contains(&field.as_str()));
     let renews = !forcing.is_empty() || matches!(entry.health, Health::Broken(_));
@@ -93,10 +93,15 @@ pub(crate) fn step(key: &str, node: &Node, graph: &Graph, ledger: &Ledger) -> (S
         () if renews && facts.slots && !renames => Action::Roll,
         () if !forcing.is_empty() => Action::Replace,
         () if renews && is_disposable(key, facts, graph, ledger) => Action::Replace,
-        () if !fields.is_empty() || entry.health != Health::Ready => Action::Update,
+        () if !fields.is_empty() || !is_settled(&entry.health) => Action::Update,
         () => Action::Keep,
     };
     (Step { action, fields }, forcing)
+}
+
+// Of drift, `differing` tells whether anything is to be done.
+fn is_settled(health: &Health) -> bool {
+    matches!(health, Health::Ready | Health::Drifted(_))
 }
 
 /// Whether an object may be deleted and made again by itself: nothing needs it and it holds no data.
@@ -189,7 +194,7 @@ fn wished(node: &Node, entry: &Entry) -> BTreeSet<String> {
     let facts = &node.facts;
     let pending: BTreeSet<&str> =
         node.fields.iter().filter(|(_, field)| is_pending(&field.document)).map(|(name, _)| *name).collect();
-    let mut fields = changed(facts, &entry.document, &node.known_document());
+    let mut fields = changed(facts, &as_seen(entry), &node.known_document());
     fields.retain(|field| !pending.contains(field.as_str()));
     fields.extend(pending.iter().filter(|field| !facts.initial.contains(*field)).map(|field| (*field).to_owned()));
     if entry.kind != facts.kind {
@@ -198,21 +203,33 @@ fn wished(node: &Node, entry: &Entry) -> BTreeSet<String> {
     fields
 }
 
-// Whether a fixed field that differs makes it necessary to make the object again.
-fn forces(field: &str, node: &Node, graph: &Graph, entry: &Entry) -> bool {
-    let wanted = node.fields.get(field).map_or(&Json::Null, |field| &field.document);
-    if is_pending(wanted) {
-        return pending_in(wanted).iter().any(|why| match why {
-            Pending::Config => true,
-            Pending::Output { component, .. } => !graph.knows(component),
-        });
+// What of ours is there, as last seen: what we applied, and where that has drifted, what was found. A value that is
+// wanted now and was found already is no difference, whoever put it there.
+fn as_seen(entry: &Entry) -> Document {
+    let mut seen = entry.document.clone();
+    let Health::Drifted(differences) = &entry.health else { return seen };
+    for difference in differences {
+        let (field, found) = (field_of(difference), difference.found.clone());
+        match seen.get_mut(field) {
+            // Of a merged map one key differs.
+            Some(Json::Object(map)) if field != difference.field => {
+                let key = map.keys().find(|key| difference.field == format!("{field}[{key:?}]")).cloned();
+                map.extend(key.map(|key| (key, found)));
+            }
+            _ => drop(seen.insert(field.to_owned(), found)),
+        }
     }
-    // What is there is what is wanted already: the write whose outcome was not seen did take effect.
-    let arrived = match &entry.health {
-        Health::Drifted(found) => found.iter().any(|d| d.field == field && same(&d.found, wanted)),
-        _ => false,
+    seen
+}
+
+// Whether a fixed field that differs makes it necessary to make the object again.
+fn forces(field: &str, node: &Node, graph: &Graph) -> bool {
+    let wanted = node.fields.get(field).map_or(&Json::Null, |field| &field.document);
+    let may_differ = |why: &Pending| match why {
+        Pending::Config => true,
+        Pending::Output { component, .. } => !graph.knows(component),
     };
-    !arrived
+    !is_pending(wanted) || pending_in(wanted).iter().any(may_differ)
 }
 
 fn recorded_outputs(ledger: &Ledger) -> BTreeMap<Key, Document> {

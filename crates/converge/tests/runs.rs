@@ -5,7 +5,8 @@ mod example;
 use std::collections::BTreeMap;
 
 use converge::{
-    Converged, Cx, Document, Drivers, FaultClass, Health, Ledger, Owner, Run, Source, converge, destroy, inspect, plan,
+    Converged, Cx, Difference, Document, Drivers, FaultClass, Health, Ledger, Owner, Run, Source, converge, destroy,
+    inspect, plan,
     testing::{FakeCloud, InstantClock, When},
 };
 use example::{KINDS, Pool, cloud, owner};
@@ -144,6 +145,23 @@ async fn what_was_last_seen_is_repaired() {
     role: Create {"name", "path", "tags"}
     tags: Replace {"of"}
     "#);
+}
+
+#[tokio::test]
+async fn drift_that_is_wanted_by_now_is_no_change() {
+    let mut made = Made::new().await;
+    let differ =
+        |field: &str, found: serde_json::Value| Difference { field: field.to_owned(), found, want: json!(null) };
+    let mut drifted = |key: &str, difference| {
+        made.ledger.entries.get_mut(key).expect("recorded").health = Health::Drifted(vec![difference]);
+    };
+    drifted("group", differ("max", json!(9)));
+    drifted("role", differ("tags[\"team\"]", json!("vision")));
+    let taken_over = Pool { max: Value::known(9), tags: &[("team", "vision"), ("env", "prod")], ..Pool::default() };
+    assert_eq!(made.plan(&taken_over), "tags: Update {\"tags\"}", "the tags are two objects, and one has drifted");
+    assert_eq!(made.plan(&Pool::default()), "group: Update {\"max\"}\nrole: Update {\"tags\"}");
+    let neither = Pool { max: Value::known(7), ..Pool::default() };
+    assert_eq!(made.plan(&neither), "group: Update {\"max\"}\nrole: Update {\"tags\"}");
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use aws_sdk_s3::{
     operation::{list_multipart_uploads::ListMultipartUploadsOutput, list_object_versions::ListObjectVersionsOutput},
     types::{Delete, MultipartUpload, ObjectIdentifier},
 };
-use converge::{Cx, Fault};
+use converge::{Cx, Fault, FaultClass};
 use futures::{Stream, StreamExt, TryStreamExt, stream};
 
 use super::words;
@@ -60,18 +60,29 @@ impl Contents<'_> {
         Ok(counts)
     }
 
-    /// Deletes everything: all versions, delete markers and uploads.
+    /// Deletes everything: all versions, delete markers and uploads. S3 throttles whoever deletes as fast as this; as
+    /// long as something is deleted between two failures, they are no reason to give up.
     pub(super) async fn empty(&self, cx: &Cx) -> Result<(), Fault> {
-        let deleted = &AtomicUsize::new(0);
+        let gone = AtomicUsize::new(0);
+        let emptied = self.empty_counting(cx, &gone).await;
+        emptied.map_err(|fault| if gone.into_inner() > 0 { under_way(fault) } else { fault })
+    }
+
+    async fn empty_counting(&self, cx: &Cx, gone: &AtomicUsize) -> Result<(), Fault> {
         let versions = self.version_pages(cx).try_for_each_concurrent(AT_ONCE, |page| async move {
             let count = self.delete(&page).await?;
-            let so_far = deleted.fetch_add(count, Ordering::Relaxed) + count;
+            let so_far = gone.fetch_add(count, Ordering::Relaxed) + count;
             tracing::info!(bucket = self.bucket, deleted = so_far, "emptying the bucket");
             Ok(())
         });
         versions.await?;
         let uploads = self.upload_pages(cx).map_ok(|page| stream::iter(page.uploads.unwrap_or_default()).map(Ok));
-        uploads.try_flatten().try_for_each_concurrent(AT_ONCE, |upload| self.abort(upload)).await
+        let abort = |upload| async {
+            self.abort(upload).await?;
+            gone.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        };
+        uploads.try_flatten().try_for_each_concurrent(AT_ONCE, abort).await
     }
 
     async fn delete(&self, page: &ListObjectVersionsOutput) -> Result<usize, Fault> {
@@ -124,6 +135,20 @@ impl Contents<'_> {
             let next = (!is_last).then(|| (page.next_key_marker.clone(), page.next_upload_id_marker.clone()));
             Ok(Some((page, next)))
         })
+    }
+}
+
+fn under_way(fault: Fault) -> Fault {
+    match fault.class {
+        FaultClass::Throttled | FaultClass::Unavailable | FaultClass::MaybeSent => Fault {
+            class: FaultClass::Busy,
+            ..fault
+        }
+        .advise(
+            "Run terraform destroy again: it goes on from here. A bucket this full may need a longer `timeouts` for \
+                 delete.",
+        ),
+        _ => fault,
     }
 }
 
