@@ -179,6 +179,13 @@ fn tell_parts(field: &str, found: &Json, want: &Json, parts: &mut Vec<String>) {
                 left.iter().filter(|item| !right.iter().any(|other| same(item, other))).map(short).collect()
             };
             let (lacking, excess) = (without(wanted, is), without(is, wanted));
+            let changed = changed_in_place(is, wanted);
+            if !changed.is_empty() && changed.len() == lacking.len() && changed.len() == excess.len() {
+                for (place, is, wanted) in changed {
+                    tell_parts(&format!("{field}[{place}]"), is, wanted, parts);
+                }
+                return;
+            }
             if lacking.is_empty() && excess.is_empty() {
                 parts.push(format!("{field} is {}, want {}", short(found), short(want)));
             }
@@ -189,6 +196,19 @@ fn tell_parts(field: &str, found: &Json, want: &Json, parts: &mut Vec<String>) {
         (found, Json::Null) => parts.push(format!("{field} is {}, want none", short(found))),
         (found, want) => parts.push(format!("{field} is {}, want {}", short(found), short(want))),
     }
+}
+
+// The objects that differ at the same place of two lists of one length, each with its name or else its number.
+fn changed_in_place<'l>(found: &'l [Json], want: &'l [Json]) -> Vec<(String, &'l Json, &'l Json)> {
+    let pairs = found.iter().zip(want).enumerate().filter(|(_, (is, wanted))| !same(is, wanted));
+    let place = |at: usize, is: &Json, wanted: &Json| match (is.get("name"), wanted.get("name")) {
+        (Some(Json::String(name)), Some(Json::String(other))) if name == other => format!("{name:?}"),
+        _ => at.to_string(),
+    };
+    if found.len() != want.len() || !pairs.clone().all(|(_, (is, wanted))| is.is_object() && wanted.is_object()) {
+        return Vec::new();
+    }
+    pairs.map(|(at, (is, wanted))| (place(at, is, wanted), is, wanted)).collect()
 }
 
 // A whole policy document in a plan line would hide the rest of the plan.
@@ -224,7 +244,14 @@ mod tests {
         );
         assert_eq!(
             told(json!({ "list": [{ "x": 1 }] }), json!({ "list": [{ "x": 2 }] })),
-            r#"labels["list"] lacks {"x":2}; labels["list"] has {"x":1} in excess"#
+            r#"labels["list"][0]["x"] is 1, want 2"#
+        );
+        let quotas = |gpus: u8| json!([{ "name": "cpu", "nominal": 1 }, { "name": "gpu", "nominal": gpus }]);
+        assert_eq!(told(quotas(7), quotas(1)), r#"labels["gpu"]["nominal"] is 7, want 1"#);
+        // Elements that only moved do not take part.
+        assert_eq!(
+            told(json!([{ "x": 2 }, { "x": 3 }]), json!([{ "x": 1 }, { "x": 2 }])),
+            r#"labels lacks {"x":1}; labels has {"x":3} in excess"#
         );
     }
 
