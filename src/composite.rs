@@ -5,7 +5,7 @@ use std::time::Duration;
 use converge::{Graph, Ledger, Plan};
 use tf_provider::{Attributes, Diagnostics};
 
-use crate::settings::Settings;
+use crate::{neighbours::Neighbours, settings::Settings};
 
 /// A resource. Pure: no calls, no clock.
 ///
@@ -41,6 +41,10 @@ pub trait Composite: Attributes {
 
     /// What the user should know of a plan beyond the attributes: how many nodes a rolling replacement touches.
     fn explain(&self, _plan: &Plan, _ledger: &Ledger, _complaints: &mut Diagnostics) {}
+
+    /// Tells other resources of the run what they should know of this one, and warns of what does not fit with what
+    /// they told. Called on the expanded resource at every plan.
+    fn meet(&self, _neighbours: &Neighbours, _complaints: &mut Diagnostics) {}
 }
 
 /// How long a run may wait.

@@ -10,6 +10,7 @@ pub mod composite;
 pub mod data_sources;
 pub mod drivers;
 pub mod functions;
+pub mod neighbours;
 pub mod provider;
 pub mod resources;
 pub mod settings;

@@ -24,6 +24,7 @@ use crate::{
         kube::{self, Clusters},
     },
     functions,
+    neighbours::Neighbours,
     resources::{GpuPool, InferenceService, ModelBucket, Queue, SharedFilesystem, Tenant},
     settings::Settings,
 };
@@ -101,6 +102,7 @@ impl tf_provider::Provider for Provider {
                 settings,
                 drivers,
                 cx: Cx::default().with_retries(config.retries()),
+                neighbours: Neighbours::default(),
                 preflight: config.mode(),
                 unknown,
                 unknown_kubernetes: config.unknown_kubernetes(),

@@ -32,6 +32,7 @@ pub use schema::COMPONENTS;
 
 use crate::{
     composite::{Composite, Timeouts},
+    neighbours::Neighbours,
     settings::Settings,
 };
 
@@ -47,6 +48,8 @@ pub struct Ground {
     pub drivers: Drivers,
     /// Clock and locks, shared by all resources.
     pub cx: Cx,
+    /// What the resources of the run tell each other.
+    pub neighbours: Neighbours,
     /// What a certain failure found at plan time does.
     pub preflight: Preflight,
     /// Why no call can be made now: an attribute of the provider block is not known yet.

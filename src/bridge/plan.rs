@@ -36,7 +36,7 @@ pub(super) async fn plan<C: Composite>(ground: &Ground, cx: &Cx, request: PlanRe
             ..PlanResponse::default()
         },
         Ok(planning) => {
-            let mut response = planning.response(ground);
+            let mut response = planning.response();
             planning.explain(ground, cx, &mut response.diagnostics).await;
             response
         }
@@ -48,6 +48,8 @@ struct Planning<C> {
     prior: Cty,
     config: Cty,
     written: C,
+    /// With its defaults, and the outputs that are known.
+    expanded: C,
     ledger: Ledger,
     handed_on: Option<Ledger>,
     plan: Plan,
@@ -67,11 +69,12 @@ impl<C: Composite> Planning<C> {
         }
         written.recall(&ledger);
         let plan = converge::plan(&|outputs| expand(&written, &ground.settings, outputs).1, &ledger);
-        Ok(Self { block, prior: request.prior.clone(), config, written, ledger, handed_on, plan })
+        let (expanded, _) = expand(&written, &ground.settings, plan.known_outputs(&ledger));
+        Ok(Self { block, prior: request.prior.clone(), config, written, expanded, ledger, handed_on, plan })
     }
 
-    fn response(&self, ground: &Ground) -> PlanResponse {
-        let mut planned = self.planned(ground);
+    fn response(&self) -> PlanResponse {
+        let mut planned = self.planned();
         let requires_replace = self.replacements(&mut planned);
         let private = Private {
             // The deletion that a replacement begins with is handed the private data of its second half's plan, so
@@ -89,10 +92,8 @@ impl<C: Composite> Planning<C> {
         }
     }
 
-    fn planned(&self, ground: &Ground) -> Cty {
-        let known = self.plan.known_outputs(&self.ledger);
-        let (expanded, _) = expand(&self.written, &ground.settings, known);
-        let mut planned = object::overlay(&self.block, &self.config, &expanded.encode_object());
+    fn planned(&self) -> Cty {
+        let mut planned = object::overlay(&self.block, &self.config, &self.expanded.encode_object());
         if self.plan.graph.unshaped().is_some() {
             object::forget_computed(&self.block, &self.config, &mut planned);
             return planned;
@@ -167,17 +168,40 @@ impl<C: Composite> Planning<C> {
 
     async fn explain(&self, ground: &Ground, cx: &Cx, diagnostics: &mut Diagnostics) {
         self.written.explain(&self.plan, &self.ledger, diagnostics);
+        self.expanded.meet(&ground.neighbours, diagnostics);
         let is_reachable = ground.unknown_for::<C>(&self.config).is_none();
-        if ground.preflight != Preflight::Off && is_reachable && self.plan.graph.unshaped().is_none() {
-            diagnostics.extend(self.preflight(ground, cx).await);
+        // What is refused already need not be refused by the cluster as well.
+        let is_sound = !diagnostics.has_errors() && self.plan.graph.unshaped().is_none();
+        if ground.preflight != Preflight::Off && is_reachable && is_sound {
+            let found = self.preflight(ground, cx).await;
+            // The cluster may tell what a neighbour told already.
+            let is_new = |told: &Diagnostic| !diagnostics.iter().any(|one| is_same(one, told));
+            let found: Vec<_> = found.into_iter().filter(is_new).collect();
+            diagnostics.extend(found);
         }
     }
 
     async fn preflight(&self, ground: &Ground, cx: &Cx) -> Vec<Diagnostic> {
         let changed = self.plan.steps.iter().filter(|(_, step)| !matches!(step.action, Action::Keep | Action::Delete));
         let nodes = changed.filter_map(|(key, step)| Some((self.plan.graph.nodes().get(key)?, key, step)));
-        let asked: Vec<_> = nodes.map(|(node, key, step)| self.ask(ground, cx, node, (key, step)).boxed()).collect();
+        let asked = nodes.filter(|(node, key, _)| !self.goes_first(key, node));
+        let asked: Vec<_> = asked.map(|(node, key, step)| self.ask(ground, cx, node, (key, step)).boxed()).collect();
         stream::iter(asked).buffered(QUESTIONS).concat().await
+    }
+
+    // Whether the object is there and goes first, since the whole resource is replaced: the cluster would speak of the
+    // one that is there. The plan of the second half of a replacement is handed the record of the first.
+    fn goes_first(&self, key: &Key, node: &Node) -> bool {
+        let wanted = node.known_document();
+        let is_it = |applied: &Document| node.facts.identity.iter().all(|name| applied.get(*name) == wanted.get(*name));
+        let entry = self.handed_on.as_ref().and_then(|handed_on| handed_on.entries.get(key));
+        let is_replaced = self.prior.is_null() || self.is_replaced();
+        is_replaced && entry.is_some_and(|entry| is_it(&entry.document))
+    }
+
+    fn is_replaced(&self) -> bool {
+        let identity = |object: &Cty| C::IDENTITY.iter().map(|name| object.get(name).clone()).collect::<Vec<_>>();
+        !self.plan.replacements.is_empty() || identity(&self.prior) != identity(&self.config)
     }
 
     async fn ask(&self, ground: &Ground, cx: &Cx, node: &Node, (key, step): (&Key, &Step)) -> Vec<Diagnostic> {
@@ -198,6 +222,10 @@ impl<C: Composite> Planning<C> {
         };
         driver.preflight(cx, &node.known_document(), step).await.into_iter().map(diagnostic).collect()
     }
+}
+
+fn is_same(one: &Diagnostic, other: &Diagnostic) -> bool {
+    (&one.path, &one.summary) == (&other.path, &other.summary)
 }
 
 /// The record to plan and apply from. A creation has none, whatever is handed on: Terraform plans the second half of

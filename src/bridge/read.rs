@@ -165,9 +165,33 @@ impl Look<'_> {
             let before = written.clone();
             object::write_back(block, &mut written, &inspection.write_backs);
             if inspection.gone || (written == before && rounds > 1) || rounds == ROUNDS {
+                let inspection = self.closed::<C>(&composite, &written, known, inspection, &owner).await?;
                 return Ok((written, inspection));
             }
         }
+    }
+
+    // An object that was opened to find what is in it wants more than one that is left out. Where they differ, what is
+    // left out counts.
+    async fn closed<C: Composite>(
+        &self,
+        opened: &C,
+        written: &Cty,
+        known: BTreeMap<Key, Document>,
+        mut inspection: Inspection,
+        owner: &Owner,
+    ) -> Result<Inspection, Diagnostics> {
+        let (closed, complaints) = decode::<C>(written, false);
+        let wants = |composite: &C| {
+            let (_, graph) = expand(composite, &self.ground.settings, known.clone());
+            graph.nodes().iter().map(|(key, node)| (key.clone(), node.document())).collect::<BTreeMap<_, _>>()
+        };
+        if inspection.gone || complaints.has_errors() || wants(opened) == wants(&closed) {
+            return Ok(inspection);
+        }
+        let found = Look { owner, ..*self }.inspect::<C>(&closed, known, None).await?;
+        inspection.ledger.entries.extend(found.ledger.entries);
+        Ok(inspection)
     }
 
     async fn inspect<C: Composite>(

@@ -3,6 +3,7 @@
 //! All kinds are one component, [`Object`], and one driver: an object is its manifest, of which only what we wrote is
 //! ours. What tells kinds apart is a marker type that implements [`Kind`].
 
+mod coverage;
 mod kinds;
 mod network_enforcement;
 mod quantity;
@@ -16,6 +17,7 @@ use serde_json::Value as Json;
 use tf_provider_derive::Outputs;
 use value::{Field, Value};
 
+pub use coverage::uncovered;
 pub use kinds::*;
 pub use network_enforcement::{NetworkEnforcement, NetworkEnforcementDraft};
 pub use quantity::Quantity;

@@ -1,8 +1,9 @@
 //! Kubernetes quantities, compared by value: `1000m` is `1`, `1024Mi` is `1Gi`. Exact: no floating point.
 //!
-//! Not for documents: what is written there is what the user wrote, since the driver compares by value too.
+//! Documents hold what the user wrote, since the driver compares by value too; or one spelling of each amount, where
+//! another spelling of the same amount must not be a change of the document.
 
-use std::cmp::Ordering;
+use std::{cmp::Ordering, fmt};
 
 /// An amount: `digits` times ten to the power of `exponent`, without trailing zeros in `digits`, so that equal amounts are equal
 /// values.
@@ -62,6 +63,30 @@ impl Quantity {
     }
 }
 
+/// In one spelling for each value: whole numbers plain or, where they are so many mebibytes or more, with the largest
+/// binary suffix; parts of one as `m`, `u` or `n`, and what is smaller with an exponent.
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scaled = |to: i32| {
+            let steps = u32::try_from(self.exponent.checked_sub(to)?).ok()?;
+            self.digits.checked_mul(10_i128.checked_pow(steps)?)
+        };
+        if let Some(whole) = scaled(0) {
+            let fits = |(_, twos, _): &&(&str, u32, i32)| *twos >= 20 && whole != 0 && whole % (1_i128 << twos) == 0;
+            return match SUFFIXES.iter().filter(fits).next_back() {
+                Some((suffix, twos, _)) => write!(f, "{}{suffix}", whole >> twos),
+                None => write!(f, "{whole}"),
+            };
+        }
+        for (suffix, exponent) in [("m", -3), ("u", -6), ("n", -9)] {
+            if let Some(parts) = scaled(exponent) {
+                return write!(f, "{parts}{suffix}");
+            }
+        }
+        write!(f, "{}e{}", self.digits, self.exponent)
+    }
+}
+
 impl Ord for Quantity {
     fn cmp(&self, other: &Self) -> Ordering {
         let sign = self.digits.signum().cmp(&other.digits.signum());
@@ -117,6 +142,26 @@ mod tests {
         let (left_value, right_value) = (Quantity::parse(left), Quantity::parse(right));
         assert!(left_value.is_some() && right_value.is_some(), "{left} or {right} is no quantity");
         assert_eq!(left_value == right_value, are_same, "{left} and {right}");
+    }
+
+    #[test]
+    fn an_amount_has_one_spelling() {
+        for (written, spelled) in [
+            ("2048Gi", "2Ti"),
+            ("2199023255552", "2Ti"),
+            ("1.5Gi", "1536Mi"),
+            ("512000m", "512"),
+            ("0.512k", "512"),
+            ("1024", "1024"),
+            ("2T", "2000000000000"),
+            ("0.5", "500m"),
+            ("0", "0"),
+            ("1n", "1n"),
+            ("1e-12", "1e-12"),
+        ] {
+            let text = Quantity::parse(written).map(|amount| amount.to_string());
+            assert_eq!(text.as_deref(), Some(spelled), "{written}");
+        }
     }
 
     #[test]
@@ -179,6 +224,12 @@ mod tests {
         fn different_amounts_differ(left in any::<i64>(), right in any::<i64>()) {
             let parse = |amount: i64| Quantity::parse(&amount.to_string());
             prop_assert_eq!(parse(left) == parse(right), left == right);
+        }
+
+        #[test]
+        fn another_spelling_is_the_same_amount(amount in any::<i64>(), suffix in "[munkKMGT]|Mi|Gi|Ti|") {
+            let written = Quantity::parse(&format!("{amount}{suffix}"));
+            prop_assert_eq!(written.and_then(|amount| Quantity::parse(&amount.to_string())), written);
         }
 
         #[test]

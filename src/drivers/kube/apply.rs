@@ -19,6 +19,7 @@ use super::{
     fields::holds,
     meaning::{Stray, strays},
     reader::{Extent, get},
+    translate::in_all_words,
 };
 use crate::components::kube::FIELD_MANAGER;
 
@@ -139,13 +140,17 @@ impl Wish<'_> {
     }
 
     fn may_take(&self, held: &[Conflict], claim: Claim<'_>) -> Result<(), Fault> {
+        let applied = match claim {
+            Claim::Applied(applied) => in_all_words(self.address.of.kind, applied),
+            Claim::Nothing | Claim::All => Vec::new(),
+        };
         let foreign: Vec<_> = held
             .iter()
             .filter(|conflict| match claim {
                 Claim::Nothing => true,
                 // A number that was an autoscaler's, or handed over to one, and is the user's again.
                 Claim::Applied(_) if conflict.field == REPLICAS => false,
-                Claim::Applied(applied) => !holds(applied, &conflict.field),
+                Claim::Applied(_) => !applied.iter().any(|applied| holds(applied, &conflict.field)),
                 Claim::All => false,
             })
             .cloned()

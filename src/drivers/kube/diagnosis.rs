@@ -10,8 +10,9 @@ use super::{
     call::{Answer, JSON, Reply, Request},
     connection::ClusterClient,
     fault::Deed,
+    holders,
     pods::{More, Trouble, trouble},
-    readiness::{find, is, is_seen, readiness, text},
+    readiness::{KUEUE_IN_USE, find, is, is_seen, readiness, text},
 };
 
 /// What was learned of an object.
@@ -39,6 +40,10 @@ pub(super) async fn of(
     let is_telling = live.pointer("/metadata/deletionTimestamp").is_none() && is_seen(live);
     let asker = Asker { client, namespace: address.namespace.unwrap_or_default(), words: address.words() };
     match (address.of.kind, &readiness) {
+        (_, Readiness::Waiting(state)) if is_in_use(live) => {
+            let readiness = Readiness::Waiting(asker.held(address, state).await?);
+            Ok(Seen { readiness, pod_reasons: Vec::new() })
+        }
         ("Deployment", Readiness::Waiting(_) | Readiness::Broken(_)) if is_telling => {
             asker.deployment(live, readiness).await
         }
@@ -142,6 +147,16 @@ impl Asker<'_> {
         Ok(matches!(reply, Reply::Refused { http: 403 | 422, .. }))
     }
 
+    // Of an object that Kueue keeps from going, whoever uses it.
+    async fn held(&self, address: &Address<'_>, state: &str) -> Result<String, Fault> {
+        let Some(holders) = holders::of(address.of.kind) else { return Ok(state.to_owned()) };
+        let (group, plural) = (address.of.group, holders.plural);
+        let path = format!("/apis/{group}/{}/{plural}?limit={}", address.version, holders::LOOKED_THROUGH);
+        let list = self.look(&format!("list {plural}"), path).await?;
+        let named = list.and_then(|answer| holders.named(&answer.body, address.name));
+        Ok(named.map_or_else(|| state.to_owned(), |named| format!("{state} ({plural}: {named})")))
+    }
+
     async fn waits_for_first_user(&self, claim: &Json) -> Result<bool, Fault> {
         let Some(class) =
             claim.pointer("/spec/storageClassName").and_then(Json::as_str).filter(|name| !name.is_empty())
@@ -169,6 +184,12 @@ impl Asker<'_> {
     fn space(&self) -> String {
         encode(self.namespace)
     }
+}
+
+fn is_in_use(live: &Json) -> bool {
+    let finalizers = live.pointer("/metadata/finalizers").and_then(Json::as_array).into_iter().flatten();
+    live.pointer("/metadata/deletionTimestamp").is_some()
+        && finalizers.filter_map(Json::as_str).any(|finalizer| finalizer == KUEUE_IN_USE)
 }
 
 fn selector(live: &Json) -> String {

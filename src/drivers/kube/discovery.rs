@@ -49,11 +49,22 @@ impl Discovery {
 pub(super) fn not_installed(of: Type, words: &str) -> Fault {
     let message = format!("the cluster does not know {} of {}: its CRD is not installed", of.kind, of.group);
     Fault::new(FaultClass::Invalid, words, message).advise(format!(
-        "Install what brings {} ({}) to the cluster, for one of the versions {}, and apply again.",
-        of.kind,
-        of.group,
+        "Install {} in the cluster, for one of the versions {}, and apply again.",
+        product(of),
         of.versions.join(", ")
     ))
+}
+
+// Who brings the kind, as its users know it.
+fn product(of: Type) -> String {
+    let known = [
+        ("external-secrets.io", "the External Secrets operator"),
+        ("keda.sh", "KEDA"),
+        ("kueue.x-k8s.io", "Kueue"),
+        ("monitoring.coreos.com", "the Prometheus operator"),
+    ];
+    let found = known.iter().find(|(group, _)| *group == of.group);
+    found.map_or_else(|| format!("what brings {} ({})", of.kind, of.group), |(_, product)| (*product).to_owned())
 }
 
 async fn served(client: &ClusterClient, group: &str) -> Result<Vec<String>, Fault> {

@@ -8,6 +8,7 @@ mod object;
 mod secret;
 
 mod apply;
+mod coverage;
 mod fields;
 mod mark;
 mod meaning;
@@ -16,6 +17,7 @@ mod reader;
 mod translate;
 
 mod diagnosis;
+mod holders;
 mod pods;
 mod readiness;
 

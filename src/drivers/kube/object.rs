@@ -15,7 +15,7 @@ use super::{
     apply::{Claim, Wish, content},
     call::{JSON, Reply, Request},
     connection::{ClusterClient, Clusters},
-    diagnosis, discovery,
+    coverage, diagnosis, discovery,
     fault::Deed,
     mark,
     meaning::ours,
@@ -130,7 +130,11 @@ impl<K: Kind> Driver<Object<K>> for KubeDriver<K> {
             let place = self.place(spec).await.ok().flatten()?;
             let object = document(&place.address, spec, &Owner(String::new()));
             let wish = Wish { client: &place.client, address: place.address, object: &object };
-            Some(preflight::dry_run(&wish).await)
+            let mut findings = preflight::dry_run(&wish).await;
+            if K::KIND == "ClusterQueue" {
+                findings.extend(coverage::findings(&place.client, &spec.manifest).await);
+            }
+            Some(findings)
         };
         Box::pin(preflight::soon(cx, asked)).await.flatten().unwrap_or_default()
     }

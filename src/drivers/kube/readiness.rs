@@ -4,7 +4,7 @@ use converge::Readiness;
 use serde_json::Value as Json;
 
 /// Kueue's finalizer on what is in use.
-const KUEUE_IN_USE: &str = "kueue.x-k8s.io/resource-in-use";
+pub(super) const KUEUE_IN_USE: &str = "kueue.x-k8s.io/resource-in-use";
 
 /// Whether an object of this kind can be used. `owns_replicas`: the number of replicas is ours; otherwise an
 /// autoscaler moves it, and a rollout that was once complete stays so.

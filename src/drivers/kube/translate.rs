@@ -27,6 +27,16 @@ pub(super) fn up(kind: &str, version: &str, object: &mut Json) {
     }
 }
 
+/// The object in the words of each version: others may have written in any of them.
+pub(super) fn in_all_words(kind: &str, object: &Json) -> Vec<Json> {
+    let older = TRANSLATIONS.iter().filter(|translation| translation.kind == kind).map(|translation| {
+        let mut object = object.clone();
+        (translation.down)(&mut object);
+        object
+    });
+    older.chain([object.clone()]).collect()
+}
+
 fn find(kind: &str, version: &str) -> Option<&'static Translation> {
     TRANSLATIONS.iter().find(|translation| translation.kind == kind && translation.version == version)
 }

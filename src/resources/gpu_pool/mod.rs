@@ -24,8 +24,11 @@ pub use attributes::{
     Scaler, Size, Taint, TaintEffect, Toleration,
 };
 
+pub(super) use nodes::POOL_LABEL;
+
 use crate::{
     composite::{Composite, Timeouts},
+    neighbours::Neighbours,
     settings::Settings,
 };
 
@@ -57,5 +60,9 @@ impl Composite for GpuPool {
 
     fn explain(&self, plan: &Plan, ledger: &Ledger, complaints: &mut Diagnostics) {
         explain::explain(self, plan, ledger, complaints);
+    }
+
+    fn meet(&self, neighbours: &Neighbours, _complaints: &mut Diagnostics) {
+        outputs::introduce(self, neighbours);
     }
 }

@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// Label with the pool's name, by which workloads select its nodes.
-pub(super) const POOL_LABEL: &str = "mlplat.io/pool";
+pub(in crate::resources) const POOL_LABEL: &str = "mlplat.io/pool";
 
 /// Label by which Cluster Autoscaler knows that a node without ready accelerators is going to have some.
 pub(super) const ACCELERATOR_LABEL: &str = "k8s.amazonaws.com/accelerator";

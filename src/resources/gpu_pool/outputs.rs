@@ -1,5 +1,7 @@
 //! Computed attributes that follow from the configuration and the catalogue.
 
+use std::collections::BTreeMap;
+
 use value::Value;
 
 use super::{
@@ -7,7 +9,10 @@ use super::{
     attributes::{Cost, Gpu},
     hardware::Hardware,
 };
-use crate::catalog::oldest_price_date;
+use crate::{
+    catalog::{InstanceType, oldest_price_date},
+    neighbours::{Neighbours, Place},
+};
 
 /// The accelerators of the pool.
 pub(super) fn gpu(pool: &GpuPool, hardware: &Value<Hardware>) -> Value<Gpu> {
@@ -41,4 +46,31 @@ pub(super) fn cost(pool: &GpuPool, hardware: &Value<Hardware>) -> Value<Cost> {
 /// What so many nodes at this price cost, to a hundredth of a cent: prices have four places.
 pub(super) fn dollars(nodes: u32, price: f64) -> f64 {
     (f64::from(nodes) * price * 10_000.0).round() / 10_000.0
+}
+
+/// Tells of the pool what its nodes can have at most. Nothing where a type is not in the catalogue.
+pub(super) fn introduce(pool: &GpuPool, neighbours: &Neighbours) {
+    let (Some(cluster), Some(name)) = (pool.cluster.get(), pool.name.get()) else { return };
+    if let Some(most) = most(pool) {
+        neighbours.tell_pool(Place { cluster: Some(cluster.clone()), name: name.clone() }, most);
+    }
+}
+
+// Before what the system takes for itself, so the nodes have less.
+fn most(pool: &GpuPool) -> Option<BTreeMap<String, String>> {
+    let hardware = Hardware::of(pool.instance_types.get()?);
+    let nodes = u64::from(*pool.size.get()?.max.get()?);
+    let vendor = hardware.vendor().filter(|_| hardware.unknown.is_empty())?;
+    let largest = |of: fn(&InstanceType) -> u64| hardware.known.iter().map(|kind| of(kind)).max().unwrap_or_default();
+    let all = |of| nodes.saturating_mul(largest(of)).to_string();
+    Some(BTreeMap::from([
+        (vendor.resource_name().to_owned(), all(|kind| u64::from(kind.accelerator.count))),
+        ("cpu".to_owned(), all(|kind| u64::from(kind.vcpus))),
+        ("memory".to_owned(), format!("{}Gi", all(|kind| whole_gib(kind.memory_gib)))),
+    ]))
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a machine's memory is small and positive")]
+fn whole_gib(memory_gib: f64) -> u64 {
+    memory_gib.ceil() as u64
 }

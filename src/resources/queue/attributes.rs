@@ -55,17 +55,13 @@ pub struct Queue {
     pub stop_policy: Value<StopPolicy>,
     /// Namespaces that may use the queue, each with the name of its LocalQueue: what jobs name in the label
     /// `kueue.x-k8s.io/queue-name`. Nobody else may use it. The namespaces have to exist, such as those of
-    /// `mlplat_tenant`.
+    /// `mlplat_tenant`. The plan warns where a LimitRange gives their containers what the queue has no quota of.
     #[attribute(default = "{}")]
     pub namespaces: Value<BTreeMap<String, String>>,
     /// Names of WorkloadPriorityClasses with the priority of each, larger is more important: what jobs name in the
     /// label `kueue.x-k8s.io/priority-class`. They can be used in every queue of the cluster.
     #[attribute(default = "{}")]
     pub priorities: Value<BTreeMap<String, i64>>,
-    /// Names of the resources that LimitRanges of the namespaces give to containers that ask for none, such as
-    /// `["cpu", "memory", "ephemeral-storage"]`. The plan warns of those that the queue does not cover: no workload
-    /// with them is ever admitted.
-    pub injected_resources: Value<BTreeSet<String>>,
     /// Labels of the objects, beside those that the provider sets: `app.kubernetes.io/name`,
     /// `app.kubernetes.io/managed-by`, `workload-type`, `managed-by` and those of its `cost_allocation`.
     #[attribute(default = "{}")]
@@ -91,7 +87,8 @@ pub struct Flavor {
     #[attribute(required)]
     pub name: Value<String>,
     /// Labels of the nodes, at most 8, such as `mlplat_gpu_pool.training.node_selector`. Admitted pods run on no
-    /// others. Left out or empty: any node. They cannot be changed while the flavor has a `topology`.
+    /// others. Left out or empty: any node. They cannot be changed while the flavor has a `topology`. Where they are
+    /// those of a pool in the same configuration, the plan warns of a quota that is more than the pool can have.
     pub node_labels: Value<BTreeMap<String, String>>,
     /// Taints of the nodes, at most 8, such as `mlplat_gpu_pool.training.taints`. Workloads have to tolerate them to
     /// get this flavor, unless `tolerations` does it for them.
@@ -104,12 +101,8 @@ pub struct Flavor {
     /// Whether the ResourceFlavor is there already, made by another queue or by somebody else. Then only the quota is
     /// of this queue. Refer to the queue that makes it with `depends_on`, so that it is made first and deleted last.
     pub existing: Value<bool>,
-    /// Most that the nodes can ever have of a resource, such as
-    /// `{ "nvidia.com/gpu" = mlplat_gpu_pool.training.gpu.total_max }`. The plan warns where the quota is more.
-    pub capacity: Value<BTreeMap<String, String>>,
     /// Quota of each resource that pods ask for, by its name: `cpu`, `memory`, `nvidia.com/gpu`. Every flavor needs
-    /// one for every resource of the queue. A workload that asks for anything else is never admitted; pods of
-    /// `mlplat_inference_service` ask for `ephemeral-storage` too.
+    /// one for every resource of the queue. A workload that asks for anything else is never admitted.
     #[attribute(required)]
     pub quota: Value<BTreeMap<String, ResourceQuota>>,
 }

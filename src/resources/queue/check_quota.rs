@@ -25,7 +25,6 @@ pub(super) fn check(queue: &Queue, complaints: &mut Diagnostics) {
             check_resource_name(flavor, name, complaints);
             check_quota(queue, quota, complaints);
         }
-        check_capacity(flavor, complaints);
     }
     check_number(queue, known.len(), covered.len(), complaints);
     let is_known = queue.flavors.get().is_some_and(|flavors| flavors.len() == known.len());
@@ -109,32 +108,6 @@ fn amount(value: &Value<String>, complaints: &mut Diagnostics) -> Option<Quantit
     amount
 }
 
-fn check_capacity(flavor: &Flavor, complaints: &mut Diagnostics) {
-    for (name, most) in flavor.capacity.get().into_iter().flatten() {
-        let Some(capacity) = Quantity::parse(most) else {
-            complaints.error(
-                &flavor.capacity,
-                format!("{most:?} is not an amount"),
-                "Kubernetes cannot read it as one.\n\nWrite it such as 32, \"500m\" or \"2Ti\".",
-            );
-            continue;
-        };
-        let Some(quota) = flavor.quota.get().and_then(|quota| quota.get(name)) else { continue };
-        let (Some(text), flavor_name) = (quota.nominal.get(), flavor.name.get().map_or("", String::as_str)) else {
-            continue;
-        };
-        if Quantity::parse(text).is_some_and(|nominal| nominal > capacity) {
-            complaints.warn(
-                &quota.nominal,
-                format!("The flavor {flavor_name:?} has quota of {text} {name}, and its nodes have at most {most}"),
-                "Kueue admits workloads by quota alone: those beyond the capacity have pods that wait for nodes which \
-                 never come, and they hold their quota meanwhile.\n\nLower the quota, or raise the `size.max` of the \
-                 pool.",
-            );
-        }
-    }
-}
-
 fn check_number(queue: &Queue, flavors: usize, resources: usize, complaints: &mut Diagnostics) {
     if resources > MOST_RESOURCES || flavors.saturating_mul(resources) > MOST_QUOTAS {
         complaints.error(
@@ -150,26 +123,13 @@ fn check_number(queue: &Queue, flavors: usize, resources: usize, complaints: &mu
 
 // A workload that asks for what has no quota waits for ever.
 fn check_asked(queue: &Queue, covered: &BTreeSet<&str>, complaints: &mut Diagnostics) {
-    let missing = |names: &mut dyn Iterator<Item = &str>| -> Option<String> {
-        let missing: Vec<_> = names.filter(|name| !covered.contains(name)).collect();
-        (!missing.is_empty()).then(|| listed(&missing))
-    };
-    if let Some(names) = missing(&mut ALWAYS_ASKED.into_iter()) {
+    let missing: Vec<_> = ALWAYS_ASKED.into_iter().filter(|name| !covered.contains(name)).collect();
+    if !missing.is_empty() {
         complaints.warn(
             &queue.flavors,
-            format!("No workload that asks for {names} is ever admitted"),
+            format!("No workload that asks for {} is ever admitted", listed(&missing)),
             "The queue has no quota of it, and nearly every pod asks for CPU and memory.\n\nGive each flavor a quota of \
              it.",
-        );
-    }
-    let injected = queue.injected_resources.get().into_iter().flatten().map(String::as_str);
-    let others = injected.filter(|name| !ALWAYS_ASKED.contains(name));
-    if let Some(names) = missing(&mut { others }) {
-        complaints.warn(
-            &queue.injected_resources,
-            format!("The namespaces' LimitRanges give pods {names}, of which the queue has no quota"),
-            "Kueue counts what a LimitRange adds as asked for, so no workload of these namespaces is ever \
-             admitted.\n\nGive each flavor a quota of it, or take it out of the LimitRanges.",
         );
     }
 }

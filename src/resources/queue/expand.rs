@@ -20,7 +20,7 @@ use crate::{
 const WORKLOAD: &str = "batch";
 
 pub(super) fn expand(queue: &mut Queue, settings: &Settings, graph: &mut Graph) {
-    let memory = kubernetes::memory(queue);
+    let memory = kubernetes::memory(&manifest::with_amounts_spelled(queue));
     let is_stub = queue.flavors.is_null();
     if !is_stub {
         queue.fill_defaults();
@@ -53,7 +53,7 @@ fn add_cluster_queue(
     let manifest = if is_stub {
         Value::null()
     } else {
-        kubernetes::manifest(memory.is_known(), || manifest::cluster_queue(queue))
+        kubernetes::manifest(memory.is_known(), || manifest::cluster_queue(&manifest::with_amounts_spelled(queue)))
     };
     let mut draft = common.object::<ClusterQueue>(&queue.name, manifest.blamed_on(&queue.flavors));
     draft.annotations = memory;

@@ -10,10 +10,32 @@ use super::{
     BorrowWithinCohort, CanBorrow, CanPreempt, Flavor, Queue, QueueingStrategy, Reclaim, ResourceQuota, StopPolicy,
     Toleration, WithinQueue,
 };
-use crate::resources::gpu_pool::{Taint, TaintEffect};
+use crate::{
+    components::kube::Quantity,
+    resources::gpu_pool::{Taint, TaintEffect},
+};
 
 /// The label that every namespace has, with its name.
 const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
+
+/// The queue with each amount in one spelling, so that another one is no change of its objects.
+pub(super) fn with_amounts_spelled(queue: &Queue) -> Queue {
+    let flavor = |flavor: &Flavor| Flavor { quota: flavor.quota.map(spelled_quota), ..flavor.clone() };
+    let flavors = queue.flavors.map(|flavors| flavors.iter().map(flavor).collect());
+    Queue { flavors, ..queue.clone() }
+}
+
+fn spelled_quota(quota: &BTreeMap<String, ResourceQuota>) -> BTreeMap<String, ResourceQuota> {
+    let amount = |amount: &Value<String>| {
+        amount.map(|text| Quantity::parse(text).map_or_else(|| text.clone(), |amount| amount.to_string()))
+    };
+    let spelled = |quota: &ResourceQuota| ResourceQuota {
+        nominal: amount(&quota.nominal),
+        borrowing_limit: amount(&quota.borrowing_limit),
+        lending_limit: amount(&quota.lending_limit),
+    };
+    quota.iter().map(|(name, quota)| (name.clone(), spelled(quota))).collect()
+}
 
 /// The resources that have a quota in any flavor, by name. Every flavor lists them in this order.
 pub(super) fn covered(queue: &Queue) -> BTreeSet<&str> {
@@ -119,9 +141,9 @@ pub(super) fn topology(levels: &[String]) -> Json {
     json!({ "spec": { "levels": levels } })
 }
 
-/// The LocalQueue.
+/// The LocalQueue, which somebody may have stopped.
 pub(super) fn local_queue(queue: &Queue) -> Json {
-    json!({ "spec": { "clusterQueue": queue.name.get() } })
+    json!({ "spec": { "clusterQueue": queue.name.get(), "stopPolicy": StopPolicy::None.as_str() } })
 }
 
 /// The WorkloadPriorityClass.

@@ -1,9 +1,10 @@
 //! `mlplat_queue`: a Kueue queue with its quotas, who may use it, and the priorities of what waits in it.
 //!
 //! Read first `attributes` (what users write), then `expand` (which objects there are) and `manifest` (what they are
-//! like). The rest are `check*` and `explain`.
+//! like). The rest are `check*`, `explain` and `beside`.
 
 mod attributes;
+mod beside;
 mod check;
 mod check_flavors;
 mod check_quota;
@@ -25,6 +26,7 @@ pub use attributes::{
 
 use crate::{
     composite::{Composite, Timeouts},
+    neighbours::Neighbours,
     settings::Settings,
 };
 
@@ -45,5 +47,9 @@ impl Composite for Queue {
 
     fn explain(&self, plan: &Plan, ledger: &Ledger, complaints: &mut Diagnostics) {
         explain::explain(self, plan, ledger, complaints);
+    }
+
+    fn meet(&self, neighbours: &Neighbours, complaints: &mut Diagnostics) {
+        beside::check(self, neighbours, complaints);
     }
 }

@@ -144,7 +144,6 @@ fn check_container(container: &Container, quota: Option<&Quota>, complaints: &mu
     if let Some(quota) = quota {
         check_within(container, quota, complaints);
     }
-    warn_of_disk(container, complaints);
 }
 
 fn check_order(
@@ -188,18 +187,6 @@ fn check_within(container: &Container, quota: &Quota, complaints: &mut Diagnosti
 
 fn exceeds(one: &str, other: &str) -> bool {
     Quantity::parse(one).zip(Quantity::parse(other)).is_some_and(|(one, other)| one > other)
-}
-
-fn warn_of_disk(container: &Container, complaints: &mut Diagnostics) {
-    let amounts = [&container.default, &container.default_request].map(|amounts| amounts.get());
-    for amounts in amounts.into_iter().flatten().filter(|amounts| amounts.ephemeral_storage.is_known()) {
-        complaints.warn(
-            &amounts.ephemeral_storage,
-            "Every pod will ask for ephemeral storage",
-            "Kueue admits a workload only where its queue covers all that the pods ask for, this default \
-             included.\n\nLeave it out, or give the queue a quota for \"ephemeral-storage\".",
-        );
-    }
 }
 
 fn check_version(version: &Value<String>, complaints: &mut Diagnostics) {

@@ -1,10 +1,16 @@
 //! How much a tenant may use: the quota of the namespace, and what containers get that say nothing.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value as Json, json};
 use value::Value;
 
-use super::attributes::{Amounts, Container, Quota};
-use crate::{components::kube::Quantity, resources::fill_in};
+use super::attributes::{Amounts, Container, Quota, Tenant};
+use crate::{
+    components::kube::Quantity,
+    neighbours::{Neighbours, Place},
+    resources::fill_in,
+};
 
 /// What a container requests that says nothing, where it has to request something.
 const DEFAULT_CPU: &str = "500m";
@@ -94,6 +100,18 @@ pub(super) fn limit_range(container: &Container) -> Json {
         }
     }
     json!({ "spec": { "limits": [limit] } })
+}
+
+/// Tells of the namespace what its containers request without asking. Kubernetes makes limits of maxima that have none,
+/// and requests of limits.
+pub(super) fn introduce(tenant: &Tenant, neighbours: &Neighbours) {
+    let (Some(name), Some(container)) = (tenant.name.get(), tenant.container.get()) else { return };
+    if tenant.cluster.is_pending() {
+        return;
+    }
+    let amounts = [&container.default, &container.default_request, &container.max];
+    let requested: BTreeSet<_> = amounts.into_iter().filter_map(Value::get).flat_map(of).map(|(key, _)| key).collect();
+    neighbours.tell_namespace(Place { cluster: tenant.cluster.get().cloned(), name: name.clone() }, requested);
 }
 
 fn of(amounts: &Amounts) -> Map<String, Json> {

@@ -25,6 +25,7 @@ pub use attributes::{
 
 use crate::{
     composite::{Composite, Timeouts},
+    neighbours::Neighbours,
     settings::Settings,
 };
 
@@ -41,5 +42,9 @@ impl Composite for Tenant {
 
     fn expand(&mut self, settings: &Settings, graph: &mut Graph) {
         expand::expand(self, settings, graph);
+    }
+
+    fn meet(&self, neighbours: &Neighbours, _complaints: &mut Diagnostics) {
+        limits::introduce(self, neighbours);
     }
 }

@@ -18,10 +18,15 @@ const LAYERS: &[Layer] = &[
     Layer { module: "catalog", may_use: &[], must_not_know: &["aws_", "tokio", "tf_provider", "converge"] },
     Layer { module: "settings", may_use: &[], must_not_know: EFFECTS },
     Layer { module: "components", may_use: &["catalog"], must_not_know: EFFECTS },
-    Layer { module: "composite", may_use: &["settings"], must_not_know: EFFECTS },
-    Layer { module: "resources", may_use: &["catalog", "components", "composite", "settings"], must_not_know: EFFECTS },
+    Layer { module: "neighbours", may_use: &[], must_not_know: EFFECTS },
+    Layer { module: "composite", may_use: &["neighbours", "settings"], must_not_know: EFFECTS },
+    Layer {
+        module: "resources",
+        may_use: &["catalog", "components", "composite", "neighbours", "settings"],
+        must_not_know: EFFECTS,
+    },
     Layer { module: "drivers", may_use: &["catalog", "components"], must_not_know: &["tf_provider::"] },
-    Layer { module: "bridge", may_use: &["composite", "settings"], must_not_know: &["aws_"] },
+    Layer { module: "bridge", may_use: &["composite", "neighbours", "settings"], must_not_know: &["aws_"] },
     Layer { module: "functions", may_use: &["catalog"], must_not_know: EFFECTS },
     Layer { module: "data_sources", may_use: &["catalog"], must_not_know: &["aws_", "tokio"] },
 ];

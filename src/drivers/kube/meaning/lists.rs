@@ -58,6 +58,9 @@ const CLOSED_KINDS: [&str; 5] = [
     "ValidatingAdmissionPolicy",
     "ValidatingAdmissionPolicyBinding",
 ];
+/// Fields that are ours whether or not anything is said: without one the queue is on its own.
+const OURS_WHEN_ABSENT: [(&str, &[&str]); 1] =
+    [("ClusterQueue", &["borrowWithinCohort", "borrowingLimit", "cohort", "cohortName", "lendingLimit"])];
 /// Objects that may be sent empty without meaning "all" or "nothing".
 const OPEN_WHEN_EMPTY: [&str; 9] =
     ["annotations", "data", "labels", "metadata", "resources", "securityContext", "spec", "strategy", "template"];
@@ -134,6 +137,11 @@ impl<'a> Place<'a> {
         CLOSED_KINDS.contains(&self.kind) || self.is_within(is_selector)
     }
 
+    /// Whether this field counts although we say nothing of it.
+    pub(super) fn is_ours_when_absent(&self) -> bool {
+        OURS_WHEN_ABSENT.iter().any(|(kind, fields)| *kind == self.kind && fields.contains(&self.name))
+    }
+
     /// Whether an empty object here leaves the rest to others, instead of saying "all" or "nothing".
     pub(super) fn is_open_when_empty(&self) -> bool {
         self.parent.is_none() || OPEN_WHEN_EMPTY.contains(&self.name)
@@ -158,6 +166,7 @@ impl<'a> Place<'a> {
         // Derived by the server from the rules that are there.
         self.name == "policyTypes"
             || value.as_str().is_some_and(|text| DEFAULTS.contains(&(self.name, text)))
+            || (self.name == "borrowWithinCohort" && value.get("policy").is_some_and(|policy| policy == "Never"))
             || (value.as_array().is_some_and(Vec::is_empty) || value.as_object().is_some_and(serde_json::Map::is_empty))
     }
 

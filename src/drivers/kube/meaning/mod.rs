@@ -63,7 +63,9 @@ fn additions<'l>(
 ) -> impl Iterator<Item = (&'l String, &'l Json)> {
     let counts = place.is_closed() || (wanted.is_empty() && !place.is_open_when_empty());
     live.iter().filter(move |(name, value)| {
-        counts && !wanted.contains_key(*name) && !is_nothing(value) && !place.at(name).is_default(value)
+        let field = place.at(name);
+        let counts = counts || field.is_ours_when_absent();
+        counts && !wanted.contains_key(*name) && !is_nothing(value) && !field.is_default(value)
     })
 }
 

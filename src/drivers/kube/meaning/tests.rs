@@ -251,3 +251,25 @@ fn strangers_additions_are_taken_away_and_nothing_else() {
         Vec::<Json>::new(),
     );
 }
+
+#[test]
+fn a_queue_that_somebody_lets_borrow_is_not_as_wanted() {
+    let wanted = json!({ "spec": { "preemption": { "withinClusterQueue": "Never" }, "stopPolicy": "None" } });
+    let check =
+        |live: Json, is_same: bool| assert_eq!(ours("ClusterQueue", &wanted, &live) == wanted, is_same, "{live}");
+    let with = |preemption: Json, more: Json| {
+        let mut live =
+            json!({ "spec": { "preemption": { "withinClusterQueue": "Never" }, "fairSharing": { "weight": "1" } } });
+        for (into, from) in [("/spec/preemption", preemption), ("/spec", more)] {
+            if let (Some(into), Json::Object(from)) = (live.pointer_mut(into).and_then(Json::as_object_mut), from) {
+                into.extend(from);
+            }
+        }
+        live
+    };
+    check(with(json!({ "borrowWithinCohort": { "policy": "Never" } }), json!({})), true);
+    check(with(json!({ "borrowWithinCohort": { "policy": "LowerPriority" } }), json!({})), false);
+    check(with(json!({}), json!({ "cohortName": "somebody" })), false);
+    let live = with(json!({}), json!({ "cohort": "somebody" }));
+    assert_eq!(strays("ClusterQueue", &wanted, &live), [Stray::Field { pointer: "/spec/cohort".to_owned() }]);
+}

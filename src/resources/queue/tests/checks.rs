@@ -28,8 +28,7 @@ fn a_sound_queue_is_not_complained_about() {
 
 #[test]
 fn values_not_known_yet_are_not_complained_about() {
-    for name in ["cluster", "name", "cohort", "flavors", "preemption", "namespaces", "priorities", "injected_resources"]
-    {
+    for name in ["cluster", "name", "cohort", "flavors", "preemption", "namespaces", "priorities"] {
         check(json!({ (name): "(unknown)" }), &[]);
     }
 }
@@ -201,21 +200,6 @@ fn more_quotas_than_kueue_takes_are_refused() {
     check(
         json!({ "flavors": flavors }),
         &["error at flavors: The queue has too many quotas: 20 flavors of 30 resources"],
-    );
-}
-
-#[test]
-fn quota_beyond_what_nodes_can_have_is_told() {
-    let name = "flavors[0].quota[\"nvidia.com/gpu\"].nominal";
-    check_flavor(
-        json!({ "capacity": { "nvidia.com/gpu": "20", "memory": "2048Gi" } }),
-        &[&format!(
-            "warning at {name}: The flavor \"gpu\" has quota of 32 nvidia.com/gpu, and its nodes have at most 20"
-        )],
-    );
-    check_flavor(
-        json!({ "capacity": { "cpu": "lots" } }),
-        &["error at flavors[0].capacity: \"lots\" is not an amount"],
     );
 }
 

@@ -1,5 +1,6 @@
 //! Tests of `mlplat_queue`.
 
+mod beside;
 mod checks;
 mod graph;
 mod plans;
@@ -50,7 +51,6 @@ fn whole() -> Json {
                 "taints": [{ "key": "nvidia.com/gpu", "value": "present", "effect": "NO_SCHEDULE" }],
                 "tolerations": [{ "key": "nvidia.com/gpu", "operator": "Exists" }],
                 "topology": { "name": "racks", "levels": ["example.com/rack", "kubernetes.io/hostname"] },
-                "capacity": { "nvidia.com/gpu": "40" },
             })),
             flavor("spot-gpu", json!({
                 "node_labels": {},
@@ -71,7 +71,6 @@ fn whole() -> Json {
         "stop_policy": "Hold",
         "namespaces": { "team-alpha": "gpu", "team-beta": "batch" },
         "priorities": { "interactive": 1000, "training": 100 },
-        "injected_resources": ["cpu", "memory"],
         "labels": { "data": "public" },
         "adopt": "if_unmanaged",
     }))

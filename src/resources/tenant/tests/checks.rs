@@ -49,10 +49,6 @@ fn amounts_are_amounts_and_in_order() {
         json!({ "quota": { "memory": "1Gi" }, "container": { "default": { "memory": "2Gi" } } }),
         &["error at container.default.memory: One container gets more memory than the whole quota"],
     );
-    check(
-        json!({ "container": { "default": { "ephemeral_storage": "10Gi" } } }),
-        &["warning at container.default.ephemeral_storage: Every pod will ask for ephemeral storage"],
-    );
 }
 
 #[test]
