@@ -19,6 +19,7 @@ pub mod proxy;
 pub mod python;
 pub mod sandbox;
 pub mod snapshot;
+pub mod stage;
 pub mod terraform;
 pub mod workspace;
 
@@ -27,6 +28,7 @@ pub use crate::{
     emulator::Emulator,
     proxy::{Entry, Journal, Proxy, Rule},
     sandbox::Sandbox,
+    stage::Stage,
     terraform::Terraform,
     workspace::{Output, Workspace},
 };

@@ -28,11 +28,13 @@ impl Sandbox {
         Ok(Self { account, emulator, cluster, kubernetes: None })
     }
 
-    /// Let the cluster lead to a real Kubernetes API server with every custom resource and a node of eight GPUs, which
-    /// passes for one of the examples' pool "gpu-inference"; an error says what this machine lacks for it.
+    /// Let the cluster lead to a real Kubernetes API server with every custom resource, Kueue's controller and a node of
+    /// eight GPUs, which passes for one of the examples' pool "gpu-inference"; an error says what this machine lacks
+    /// for it.
     pub fn add_kubernetes(&mut self) -> Result<&ControlPlane> {
         let options = Options { cluster: self.cluster.name.clone(), crds: Crds::ALL.to_vec(), ..Options::default() };
         let started = ControlPlane::start(&options)?;
+        started.start_kueue()?;
         started.add_node(&Node::with_gpus("gpu-1", 8).label("mlplat.io/pool", "gpu-inference"))?;
         started.add_node(&Node::new("system-1"))?;
         self.account.lead_to_kubernetes(started.endpoint(), &started.ca_pem())?;

@@ -194,36 +194,6 @@ fn custom_resources_are_served_once_they_are_installed() -> Result<()> {
 }
 
 #[test]
-fn a_job_beyond_the_quota_waits_for_kueue() -> Result<()> {
-    // Minutes to build: only where it was asked for.
-    if std::env::var_os("MLPLAT_KUEUE").is_none() {
-        eprintln!("skipped: Kueue's controller is only built with MLPLAT_KUEUE set");
-        return Ok(());
-    }
-    let cluster = ControlPlane::shared()?;
-    cluster.start_kueue()?;
-    cluster.namespace("jobs")?;
-    cluster.play("jobs", &Script::RunsFor(Duration::from_mins(10)))?;
-    cluster.add_node(&Node::with_gpus("gpu-jobs", 2).label("pool", "jobs"))?;
-    for object in queues() {
-        cluster.client().apply(MANAGER, &object)?;
-    }
-    // Written as v1beta1, read as v1beta2: the conversion webhook works.
-    let active = |queue: &Value| has_condition(queue, "Active");
-    cluster.client().wait("/apis/kueue.x-k8s.io/v1beta2/clusterqueues/gpus", LIMIT, active)?;
-    for name in ["first", "second"] {
-        cluster.client().create(&job(name))?;
-    }
-    let counts =
-        |queue: &Value| (queue["status"]["pendingWorkloads"].as_i64(), queue["status"]["admittedWorkloads"].as_i64());
-    let target = "/apis/kueue.x-k8s.io/v1beta2/namespaces/jobs/localqueues/team";
-    cluster.client().wait(target, LIMIT, |queue| counts(queue) == (Some(1), Some(1)))?;
-    let jobs = cluster.client().list("/apis/batch/v1/namespaces/jobs/jobs")?;
-    assert_eq!(jobs.iter().filter(|job| job["spec"]["suspend"] == true).count(), 1, "{jobs:#?}");
-    Ok(())
-}
-
-#[test]
 fn the_emulated_eks_cluster_leads_to_this_api_server() -> Result<()> {
     let cluster = ControlPlane::shared()?;
     let mut account = Emulator::shared()?.account()?;
@@ -286,40 +256,6 @@ fn deployment(namespace: &str, name: &str, replicas: u32, pool: Option<&str>) ->
                 },
             },
         },
-    })
-}
-
-/// A quota of one GPU and the way to it.
-fn queues() -> [Value; 3] {
-    let quota = json!([{"name": "nvidia.com/gpu", "nominalQuota": 1}]);
-    let group = json!({"coveredResources": ["nvidia.com/gpu"], "flavors": [{"name": "gpu", "resources": quota}]});
-    let version = "kueue.x-k8s.io/v1beta1";
-    [
-        json!({"apiVersion": version, "kind": "ResourceFlavor", "metadata": {"name": "gpu"}}),
-        json!({
-            "apiVersion": version,
-            "kind": "ClusterQueue",
-            "metadata": {"name": "gpus"},
-            "spec": {"namespaceSelector": {}, "resourceGroups": [group]},
-        }),
-        json!({
-            "apiVersion": version,
-            "kind": "LocalQueue",
-            "metadata": {"name": "team", "namespace": "jobs"},
-            "spec": {"clusterQueue": "gpus"},
-        }),
-    ]
-}
-
-/// A job of one GPU in the queue.
-fn job(name: &str) -> Value {
-    let mut pod = deployment("jobs", name, 1, Some("jobs"))["spec"]["template"]["spec"].take();
-    pod["restartPolicy"] = json!("Never");
-    json!({
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": name, "namespace": "jobs", "labels": {"kueue.x-k8s.io/queue-name": "team"}},
-        "spec": {"suspend": true, "template": {"spec": pod}},
     })
 }
 

@@ -33,9 +33,12 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
 
 fn about(kubernetes: Option<&ControlPlane>) -> String {
     match kubernetes {
-        Some(started) => format!("The cluster leads to a real Kubernetes API server at {}.", started.endpoint()),
+        Some(started) => {
+            format!("The cluster leads to a real Kubernetes API server with Kueue at {}.", started.endpoint())
+        }
         None => {
-            "Nothing answers behind the cluster; `cargo xtask sandbox --kubernetes` starts an API server.".to_owned()
+            "Nothing answers behind the cluster; `cargo xtask sandbox --kubernetes` starts an API server with Kueue."
+                .to_owned()
         }
     }
 }

@@ -18,6 +18,8 @@ use std::{
     time::Duration,
 };
 
+/// The name of the cache's entries.
+const FOLDER: &str = "module-folder";
 /// How many definitions are sent at once.
 const AT_ONCE: usize = 8;
 const LIMIT: Duration = Duration::from_mins(1);
@@ -68,10 +70,16 @@ impl Crds {
     }
 }
 
+/// Whether every set is in the cache, and Kueue's webhooks.
+pub(super) fn are_there() -> bool {
+    let sources = Crds::ALL.map(Crds::source);
+    sources.into_iter().chain([super::kueue::WEBHOOKS]).all(|(module, folder)| cache::has(FOLDER, &[module, folder]))
+}
+
 /// A folder of a module, copied into the cache.
 pub(super) fn copied(module: &str, folder: &str) -> Result<PathBuf> {
     let what = format!("Downloading the custom resources of {module}");
-    cache::entry("module-folder", &what, &[module, folder], |dir| {
+    cache::entry(FOLDER, &what, &[module, folder], |dir| {
         let Some(go) = on_path("go") else {
             bail!("the custom resources of {module} are downloaded by Go, which is not on PATH");
         };

@@ -18,7 +18,8 @@ use std::{fs, path::Path, process::Command, time::Duration};
 const NAMESPACE: &str = "kueue-system";
 const SERVICE: &str = "kueue-webhook-service";
 const SECRET: &str = "kueue-webhook-server-cert";
-const MODULE: &str = "sigs.k8s.io/kueue@v0.17.0";
+/// Module with version, and the folder of its webhook configurations.
+pub(super) const WEBHOOKS: (&str, &str) = ("sigs.k8s.io/kueue@v0.17.0", "config/components/webhook");
 /// Kinds whose stored versions are converted by webhook.
 const CONVERTED: [&str; 5] = ["localqueues", "clusterqueues", "workloads", "cohorts", "multikueueclusters"];
 /// The webhooks of kinds that exist here; the others belong to frameworks that are not installed.
@@ -93,7 +94,7 @@ fn service(port: u16) -> Value {
 
 /// Upstream's webhook configurations, reduced to what exists here.
 fn webhooks(port: u16) -> Result<Vec<Value>> {
-    let folder = crds::copied(MODULE, "config/components/webhook")?;
+    let folder = crds::copied(WEBHOOKS.0, WEBHOOKS.1)?;
     let mut configurations = documents(&fs::read_to_string(folder.join("manifests.yaml"))?)?;
     for configuration in &mut configurations {
         let name = configuration["metadata"]["name"].as_str().context("a webhook configuration without a name")?;

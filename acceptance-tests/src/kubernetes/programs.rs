@@ -5,6 +5,7 @@
 //! loopback, and it has no GPU nodes. The images hold the same static programs, and one way of starting is enough.
 //! The way through Docker was written without a Docker to try it on; where it fails the modules are built.
 
+use super::crds;
 use crate::{
     cache,
     command::{on_path, run},
@@ -47,19 +48,19 @@ impl Programs {
     }
 }
 
-/// Why this machine cannot have the programs of a control plane; none where it has them or can get them.
+/// Why this machine cannot have a control plane with Kueue; none where it has all of it or can get it. Docker alone
+/// would not do: the custom resources are in no image.
 pub fn lacking() -> Option<String> {
-    let is_there = std::env::var_os(READY_MADE).is_some()
-        || [&ETCD, &KWOK, &CONTROL_PLANE].iter().all(|module| cache::has(module.name, &module.pins()))
-        || on_path("go").is_some();
-    if is_there {
+    let modules = [&ETCD, &KWOK, &CONTROL_PLANE, &KUEUE];
+    let has_programs =
+        std::env::var_os(READY_MADE).is_some() || modules.iter().all(|module| cache::has(module.name, &module.pins()));
+    if on_path("go").is_some() || (has_programs && crds::are_there()) {
         return None;
     }
-    let docker = docker().err()?;
-    Some(format!(
-        "a Kubernetes control plane needs Docker on Linux ({docker:#}) or Go 1.26 or later (not on PATH). Install one \
-         of them: https://docs.docker.com/engine/install, https://go.dev/doc/install"
-    ))
+    Some(
+        "a Kubernetes control plane needs Go 1.26 or later, which is not on PATH: https://go.dev/doc/install"
+            .to_owned(),
+    )
 }
 
 /// Docker, where an engine answers that runs the programs of this system.

@@ -8,7 +8,6 @@ mod adoption;
 mod connection;
 mod drift;
 mod failures;
-mod platform;
 mod replicas;
 mod service;
 mod support;

@@ -1,5 +1,6 @@
-# From models to answers in one apply: a bucket, a GPU pool in a cluster that exists, a team's place in the cluster, and
-# the team's model server on the pool. Nothing has to be there before but the cluster.
+# From models to answers in one apply: a bucket, a GPU pool in a cluster that exists, a team's place in the cluster, a
+# queue that shares the pool's GPUs out, and the team's model server, which has its own through the queue. Nothing has
+# to be there before but the cluster with Kueue in it.
 
 terraform {
   required_version = ">= 1.8"
@@ -38,6 +39,11 @@ variable "bucket" {
   default     = "acme-ml-models-platform"
 }
 
+# How many GPUs there may be: what the pool grows to, what the team may have, and what the queue shares out.
+locals {
+  gpus = 4
+}
+
 data "mlplat_cluster" "main" {
   name = var.cluster
 }
@@ -56,7 +62,7 @@ resource "mlplat_gpu_pool" "inference" {
   # What holds a model of 7.6 billion parameters: a GPU with 24 GB.
   accelerator = { product = "A10G", count = 1 }
 
-  size                = { min = 1, max = 4 }
+  size                = { min = 1, max = local.gpus }
   max_hourly_cost_usd = 10
 }
 
@@ -64,8 +70,7 @@ resource "mlplat_tenant" "search" {
   cluster = data.mlplat_cluster.main.name
   name    = var.namespace
 
-  # As many GPUs as the pool can grow to.
-  quota = { gpus = 4 }
+  quota = { gpus = local.gpus }
 
   # The role is there before any pod that needs it.
   data_access = [
@@ -77,10 +82,37 @@ resource "mlplat_tenant" "search" {
   ]
 }
 
+resource "mlplat_queue" "gpu" {
+  cluster = data.mlplat_cluster.main.name
+  name    = "gpu"
+
+  flavors = [
+    {
+      name        = "gpu-inference"
+      node_labels = mlplat_gpu_pool.inference.node_selector
+      tolerations = mlplat_gpu_pool.inference.tolerations
+      quota = {
+        "nvidia.com/gpu" = { nominal = local.gpus }
+        cpu              = { nominal = 4 * local.gpus }
+        memory           = { nominal = "${16 * local.gpus}Gi" }
+      }
+    },
+  ]
+
+  namespaces = { (mlplat_tenant.search.name) = "gpu" }
+
+  # The model server is waited for, a training job is not: it makes place.
+  priorities = {
+    interactive = 1000
+    training    = 100
+  }
+}
+
 resource "mlplat_inference_service" "qwen" {
   cluster   = data.mlplat_cluster.main.name
   namespace = mlplat_tenant.search.name
   name      = "vllm-qwen"
+  queue     = mlplat_queue.gpu.namespaces[mlplat_tenant.search.name]
 
   engine = {
     kind  = "vllm"

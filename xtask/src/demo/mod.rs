@@ -1,5 +1,5 @@
 //! `cargo xtask demo`: the life of two stacks, from nothing to nothing: a bucket and a GPU pool on an emulated AWS,
-//! then a platform with a team's place and a model server on a real Kubernetes API server.
+//! then a platform with a team's place, a queue and a model server on a real Kubernetes API server.
 
 mod account;
 mod platform;
@@ -24,13 +24,15 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
 
     let lacking = kubernetes::lacking();
     if lacking.is_none() {
-        steps.step("Start a Kubernetes control plane on loopback", || sandbox.add_kubernetes().map(drop))?;
+        steps.step("Start a Kubernetes control plane with Kueue on loopback", || sandbox.add_kubernetes().map(drop))?;
         let workspace = self::workspace(&sandbox, terraform, &provider, "platform")?;
         platform::live(&mut Life { steps: &mut steps, workspace: &workspace }, &sandbox)?;
     }
     steps.finish("Nothing is left, and what was there before is there still.");
     if let Some(reason) = lacking {
-        println!("\nLeft out: the tenant and the model server of examples/stacks/platform, because {reason}.");
+        println!(
+            "\nLeft out: the tenant, the queue and the model server of examples/stacks/platform, because {reason}."
+        );
     }
     Ok(())
 }
