@@ -142,8 +142,9 @@ fn attributes(pairs: &[(&str, &str)]) -> String {
 #[test]
 fn a_tenant_and_a_service_in_it_are_made_and_destroyed_in_one_run() -> Result<()> {
     scene("tenancy", |stage| {
-        let tenant = "resource \"mlplat_tenant\" \"alpha\" {\n  cluster = \"ml-prod\"\n  name    = \"team-alpha\"\n  \
-                      quota   = { gpus = 2 }\n}\n";
+        let rules = "  quota = { gpus = 2, memory = \"512Gi\" }\n  container = { default = { cpu = \"1\", memory = \"1Gi\" } \
+                     }\n  trusted_registries = [\"registry.test/vllm\"]";
+        let tenant = stage.tenant(rules).replace("\"team\"", "\"alpha\"").replace("\"tenancy\"", "\"team-alpha\"");
         let service = stage.service("").replace("namespace = \"tenancy\"", "namespace = mlplat_tenant.alpha.name");
         stage.workspace.configure(&format!("{tenant}{service}"))?;
         let plan = stage.plan()?;
@@ -152,6 +153,14 @@ fn a_tenant_and_a_service_in_it_are_made_and_destroyed_in_one_run() -> Result<()
         assert_eq!(stage.workspace.attributes(SERVICE)?["ready_replicas"], 1);
         let namespace = stage.client().get("/api/v1/namespaces/team-alpha")?;
         assert_eq!(namespace["metadata"]["labels"]["pod-security.kubernetes.io/enforce"], "restricted");
+        // What the tenant gives to containers that say nothing would kill a model server.
+        let pods = stage.client().list("/api/v1/namespaces/team-alpha/pods")?;
+        let [pod] = pods.as_slice() else { panic!("{pods:#?}") };
+        let limits = &pod["spec"]["containers"][0]["resources"]["limits"];
+        assert!(
+            limits["memory"].is_string() && limits["memory"] != "1Gi" && limits["nvidia.com/gpu"] == "1",
+            "{limits}"
+        );
         stage.destroy()?;
         stage.client().wait_gone("/api/v1/namespaces/team-alpha", LIMIT)
     })
