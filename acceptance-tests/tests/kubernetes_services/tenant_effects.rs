@@ -1,6 +1,6 @@
 //! What a tenant's objects do in a real cluster: pods that keep the rules get in, the others do not.
 
-use crate::support::{LIMIT, Stage, tenancy};
+use crate::support::{LIMIT, Stage, errors, tenancy};
 use acceptance_tests::{http::Reply, kubernetes::poll};
 use anyhow::{Context, Result, ensure};
 use insta::assert_snapshot;
@@ -85,6 +85,23 @@ fn pods_that_keep_the_tenants_rules_get_its_defaults() -> Result<()> {
         assert_eq!(debug("ghcr.io/acme/busybox")?.status, 200);
         // What was there before the rule can still be labelled.
         stage.client().patch("somebody", &format!("{pods}/fine"), &json!({"metadata": {"labels": {"a": "b"}}}))?;
+        stage.destroy_with_namespace()
+    })
+}
+
+#[test]
+fn pods_that_a_stricter_standard_would_refuse_are_told_of_at_plan() -> Result<()> {
+    const NONE: &str = "  network = { isolation = \"none\" }";
+    tenancy("stricter", |stage| {
+        let stage = stage.with_tenant(&format!("{NONE}\n  pod_security = \"privileged\""))?;
+        let account = format!("{}/serviceaccounts/default", stage.own_target());
+        stage.client().wait(&account, LIMIT, |_| true)?;
+        let privileged = |pod: &mut Value| {
+            pod["spec"]["containers"][0]["securityContext"] = json!({"privileged": true});
+        };
+        made(&stage, &pod("old", privileged), false)?.ok()?;
+        stage.workspace.configure(&stage.tenant(&format!("{NONE}\n  pod_security = \"baseline\"")))?;
+        assert_snapshot!("stricter", errors(&stage.workspace.plan()?.ok()?));
         stage.destroy_with_namespace()
     })
 }

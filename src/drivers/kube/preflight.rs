@@ -93,10 +93,15 @@ async fn may_write(wish: &Wish<'_>) -> bool {
     true
 }
 
+// What the server speaks of. A namespace has nothing but labels.
+fn field(wish: &Wish<'_>) -> &'static str {
+    if wish.address.of.kind == "Namespace" { "labels" } else { "manifest" }
+}
+
 fn refused(wish: &Wish<'_>, status: &Status) -> Finding {
     Finding {
         severity: Severity::Error,
-        field: "manifest",
+        field: field(wish),
         summary: format!("The cluster will refuse {}", wish.address.words()),
         detail: format!(
             "{}: {}. Change what the message names, or the policy of the cluster that refuses it.",
@@ -109,7 +114,7 @@ fn refused(wish: &Wish<'_>, status: &Status) -> Finding {
 fn warned(wish: &Wish<'_>, warning: &str) -> Finding {
     Finding {
         severity: Severity::Warning,
-        field: "manifest",
+        field: field(wish),
         summary: format!("The cluster warns of {}", wish.address.words()),
         detail: format!("{}. See whether it is meant so.", warning.trim_end_matches('.')),
     }
