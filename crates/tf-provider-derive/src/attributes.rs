@@ -173,12 +173,11 @@ fn encoded(attribute: &Attribute<'_>) -> TokenStream {
 
 fn defaulted(attribute: &Attribute<'_>) -> TokenStream {
     let ident = attribute.field.ident;
-    match &attribute.default {
-        Some(default) => {
-            quote!(::tf_provider::fill_default(&mut self.#ident, ::std::option::Option::Some(|| #default));)
-        }
-        None => quote!(::tf_provider::fill_default(&mut self.#ident, ::std::option::Option::None);),
-    }
+    let default = match &attribute.default {
+        Some(default) => quote!(::std::option::Option::Some(|| #default)),
+        None => quote!(::std::option::Option::None),
+    };
+    quote!(::tf_provider::fill_default(&mut self.#ident, #default);)
 }
 
 fn shape(input: &DeriveInput) -> TokenStream {
