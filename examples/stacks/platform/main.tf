@@ -101,7 +101,7 @@ resource "mlplat_queue" "gpu" {
 
   namespaces = { (mlplat_tenant.search.name) = "gpu" }
 
-  # The model server is waited for, a training job is not: it makes place.
+  # The model server is waited for, a training job is not: it makes place. What has no priority has 0.
   priorities = {
     interactive = 1000
     training    = 100
@@ -113,6 +113,7 @@ resource "mlplat_inference_service" "qwen" {
   namespace = mlplat_tenant.search.name
   name      = "vllm-qwen"
   queue     = mlplat_queue.gpu.namespaces[mlplat_tenant.search.name]
+  labels    = { "kueue.x-k8s.io/priority-class" = "interactive" }
 
   engine = {
     kind  = "vllm"
