@@ -210,18 +210,18 @@ pub(super) fn name_fault(name: &str, rule: NameRule) -> Option<String> {
         NameRule::Label(_) => name.starts_with(|c: char| c.is_ascii_lowercase()),
         NameRule::Subdomain => name.starts_with(is_inner),
     };
-    let is_fine =
-        begins && name.ends_with(is_inner) && name.len() <= limit && name.chars().all(|c| is_inner(c) || is_allowed(c));
+    let reason = match name.chars().find(|c| !is_inner(*c) && !is_allowed(*c)) {
+        Some(stranger) => format!("It has {stranger:?} in it."),
+        None if name.is_empty() || name.len() > limit => format!("It has {} characters.", name.len()),
+        None if !begins => format!("It begins with {:?}.", name.chars().next().unwrap_or_default()),
+        None if !name.ends_with(is_inner) => format!("It ends with {:?}.", name.chars().last().unwrap_or_default()),
+        None => return None,
+    };
     let advice = match rule {
         NameRule::Label(_) => "lower-case letters, digits and hyphens, beginning with a letter",
         NameRule::Subdomain => "lower-case letters, digits, hyphens and dots, beginning with a letter or digit",
     };
-    (!is_fine).then(|| {
-        format!(
-            "It has {} characters.\n\nUse 1 to {limit} {advice} and ending with a letter or digit.",
-            name.chars().count()
-        )
-    })
+    Some(format!("{reason}\n\nUse 1 to {limit} {advice} and ending with a letter or digit."))
 }
 
 /// What is wrong with labels of our objects, and what to do about it.

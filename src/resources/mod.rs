@@ -17,6 +17,7 @@ mod names;
 mod tags;
 #[cfg(test)]
 mod testing;
+mod toleration;
 
 use tf_provider::{Attributes, Cty, Decoder};
 use value::{State, Value};
@@ -28,6 +29,7 @@ pub use model_bucket::ModelBucket;
 pub use queue::Queue;
 pub use shared_filesystem::SharedFilesystem;
 pub use tenant::Tenant;
+pub use toleration::Toleration;
 
 /// Fills in a nested object. One that was left out becomes one whose attributes are left out, each at its place.
 fn fill_in<T: Attributes>(nested: &mut Value<T>, edit: impl FnOnce(&mut T)) {

@@ -46,6 +46,11 @@ impl Quantity {
         Some(Self { digits, exponent: tens.checked_sub(fraction)? }.normal())
     }
 
+    /// Whether it is above zero.
+    pub fn is_positive(self) -> bool {
+        self.digits > 0
+    }
+
     /// Whether it is below zero.
     pub fn is_negative(self) -> bool {
         self.digits < 0
@@ -194,7 +199,7 @@ mod tests {
             for (place, other) in rising.iter().enumerate() {
                 assert_eq!(one.cmp(other), at.cmp(&place), "{one:?} {other:?}");
             }
-            assert_eq!(one.is_negative(), at < 3);
+            assert_eq!((one.is_negative(), one.is_positive()), (at < 3, at > 3));
         }
     }
 

@@ -6,14 +6,23 @@ use tf_provider::{Attributes, Choice};
 use value::Value;
 
 use super::signal::Signal;
-use crate::{components::kube::Labels, resources::kubernetes::Adopt};
+use crate::{
+    components::kube::Labels,
+    resources::{Toleration, kubernetes::Adopt},
+};
 
 /// A model server in a Kubernetes cluster: a Deployment with everything that it needs to start, to be reached, to be
 /// scaled and to be changed without being down.
 ///
 /// Pods run under the `restricted` Pod Security Standard, with requests and limits that are always set. How long a
-/// start may take follows from the size of the model. The attributes are remembered in an annotation of the
-/// Deployment, so that an import gives them back.
+/// start may take follows from the size of the model.
+///
+/// An apply waits until all replicas take requests, and ends early where they never will: an image that cannot be
+/// pulled, an engine that ends again and again, pods that a quota or a policy refuses. A pod that no node has a place
+/// for is waited for while an autoscaler brings a node. The waiting ends a minute after Cluster Autoscaler or Karpenter
+/// said that none comes, and after 5 minutes where no autoscaler says anything.
+///
+/// The attributes are remembered in an annotation of the Deployment, so that an import gives them back.
 #[derive(Attributes, Clone, Debug, Default)]
 pub struct InferenceService {
     /// Name of the EKS cluster. Left out: the cluster of the provider's `kubernetes` block. Changing it makes another
@@ -199,20 +208,6 @@ pub struct Placement {
     /// Most accelerators that these nodes can ever have, such as `mlplat_gpu_pool.inference.gpu.total_max`. With it
     /// `rollout.strategy = "auto"` knows whether there is place for a new pod beside the old ones.
     pub gpu_capacity: Value<u32>,
-}
-
-/// A taint that pods tolerate.
-#[derive(Attributes, Clone, Debug, Default)]
-pub struct Toleration {
-    /// Key of the taint. Left out: every taint, with the operator `Exists`.
-    pub key: Value<String>,
-    /// `Exists` or `Equal`.
-    #[attribute(default = "\"Equal\"")]
-    pub operator: Value<String>,
-    /// Value of the taint, for `Equal`.
-    pub value: Value<String>,
-    /// Effect of the taint: `NoSchedule`, `PreferNoSchedule` or `NoExecute`. Left out: every effect.
-    pub effect: Value<String>,
 }
 
 /// Scaling by load.

@@ -142,45 +142,13 @@ fn check_custom(engine: &Engine, complaints: &mut Diagnostics) {
 
 fn check_placement(placement: &Placement, complaints: &mut Diagnostics) {
     for toleration in placement.tolerations.get().into_iter().flatten() {
-        let operator = toleration.operator.get().map_or("Equal", String::as_str);
-        if !["Equal", "Exists"].contains(&operator) {
-            complaints.error(
-                &toleration.operator,
-                format!("{operator:?} is not an operator of tolerations"),
-                "Kubernetes has two.\n\nWrite \"Exists\" or \"Equal\".",
-            );
-        }
-        let effect = toleration.effect.get().map_or("", String::as_str);
-        if !["", "NoSchedule", "PreferNoSchedule", "NoExecute"].contains(&effect) {
-            complaints.error(
-                &toleration.effect,
-                format!("{effect:?} is not an effect of taints"),
-                "Kubernetes has three, which the EKS API spells otherwise.\n\nWrite \"NoSchedule\", \
-                 \"PreferNoSchedule\" or \"NoExecute\".",
-            );
-        }
-        let has_value = toleration.value.get().is_some_and(|value| !value.is_empty());
-        if operator == "Exists" && has_value {
-            complaints.error(
-                &toleration.value,
-                "A toleration with `Exists` has a value",
-                "`Exists` tolerates the taint whatever its value is, so Kubernetes takes none.\n\nLeave `value` out, or \
-                 use \"Equal\".",
-            );
-        }
-        if operator == "Equal" && toleration.key.is_null() {
-            complaints.error(
-                &toleration.key,
-                "A toleration has no key",
-                "Only with `Exists` may it be left out; then every taint is tolerated.\n\nGive the taint's key.",
-            );
-        }
+        toleration.check(complaints);
     }
 }
 
 fn check_resources(resources: &Resources, complaints: &mut Diagnostics) {
     for (value, name, example) in [(&resources.cpu, "cpu", "\"4\""), (&resources.memory, "memory", "\"24Gi\"")] {
-        if let Some(text) = value.get().filter(|text| amount(text).is_none()) {
+        if let Some(text) = value.get().filter(|text| !Quantity::parse(text).is_some_and(Quantity::is_positive)) {
             complaints.error(
                 value,
                 format!("`resources.{name}` is not an amount"),
@@ -188,11 +156,9 @@ fn check_resources(resources: &Resources, complaints: &mut Diagnostics) {
             );
         }
     }
-    let (Some(memory), Some(shm)) = (resources.memory.get().and_then(|memory| amount(memory)), resources.shm_gib.get())
-    else {
-        return;
-    };
-    if amount(&format!("{shm}Gi")).is_some_and(|shm| shm >= memory) {
+    let memory = resources.memory.get().and_then(|memory| Quantity::parse(memory));
+    let (Some(memory), Some(shm)) = (memory, resources.shm_gib.get()) else { return };
+    if *shm > 0 && Quantity::parse(&format!("{shm}Gi")).is_some_and(|shm| shm >= memory) {
         complaints.error(
             &resources.shm_gib,
             "The shared memory is all the memory there is",
@@ -203,10 +169,6 @@ fn check_resources(resources: &Resources, complaints: &mut Diagnostics) {
             ),
         );
     }
-}
-
-fn amount(text: &str) -> Option<Quantity> {
-    Quantity::parse(text).filter(|amount| Some(*amount) > Quantity::parse("0"))
 }
 
 fn check_rollout(rollout: &Rollout, complaints: &mut Diagnostics) {

@@ -5,7 +5,7 @@ use tf_provider::Diagnostics;
 use super::{
     EngineKind, InferenceService, Model,
     check::listed,
-    sizing::{self, Sizing},
+    sizing::{self, MARGIN, Sizing},
 };
 use crate::{
     catalog::{
@@ -210,22 +210,43 @@ fn memory_gib(product: &str) -> Option<f64> {
 
 fn check_loading(service: &InferenceService, complaints: &mut Diagnostics) {
     let sizing = Sizing::of(service);
-    let (Some(Scheme::VolumeClaim), Some(weights), Some(seconds)) =
-        (sizing.scheme, sizing.weights_gib, sizing.load_seconds())
+    let (Some(load), Some(expected), Some(arithmetic)) =
+        (sizing.load_seconds(), sizing.expected_seconds(), sizing.arithmetic())
     else {
         return;
     };
-    if weights < LARGE_GIB {
-        return;
+    let budget = sizing.startup_seconds();
+    let given =
+        service.engine.get().and_then(|engine| engine.startup_seconds.is_known().then_some(&engine.startup_seconds));
+    if let Some((given, seconds)) = given.and_then(|given| Some((given, *given.get()?)))
+        && f64::from(seconds) < expected
+    {
+        complaints.warn(
+            given,
+            "Pods may be killed before the model is loaded",
+            format!(
+                "A start is expected to take\n{arithmetic}\nand `engine.startup_seconds` allows {seconds} s.\n\nLeave it \
+                 out, which allows {MARGIN} times as much ({budget} s), or raise it."
+            ),
+        );
     }
+    let (Some(Scheme::VolumeClaim), Some(weights)) =
+        (sizing.scheme, sizing.weights_gib.filter(|gib| *gib >= LARGE_GIB))
+    else {
+        return;
+    };
     let Some(model) = service.model.get() else { return };
+    let allowed = match given {
+        Some(_) => String::new(),
+        None => format!(" So a start is allowed {budget} s, {MARGIN} times\n{arithmetic}"),
+    };
     complaints.warn(
         &model.source,
         format!("Each start reads {weights:.0} GiB from a volume"),
         format!(
-            "From EFS with elastic throughput that takes about {:.0} minutes, for each pod.\n\nStream the weights from \
-             S3 (\"s3://bucket/prefix\"), or make sure that the claim is of a faster file system.",
-            seconds / 60.0
+            "From EFS with elastic throughput that takes about {:.0} minutes, for each pod.{allowed}\n\nStream the weights \
+             from S3 (\"s3://bucket/prefix\"), or make sure that the claim is of a faster file system.",
+            load / 60.0
         ),
     );
 }

@@ -26,7 +26,7 @@ use tf_provider::Diagnostics;
 
 pub use attributes::{
     Access, AccessMethod, Engine, EngineKind, Expose, Gpus, InferenceService, Metrics, Model, Placement, Resources,
-    Rollout, RolloutStrategy, Scaling, TokenSecretRef, Toleration, Via,
+    Rollout, RolloutStrategy, Scaling, TokenSecretRef, Via,
 };
 pub use signal::{Scope, Signal};
 
@@ -39,8 +39,9 @@ impl Composite for InferenceService {
     const TYPE: &'static str = "mlplat_inference_service";
     const NOUN: &'static str = "inference service";
     const IDENTITY: &'static [&'static str] = &["cluster", "namespace", "name"];
-    // A node is added, an image of many gigabytes is pulled and a large model is read.
-    const TIMEOUTS: Timeouts = Timeouts::minutes(60);
+    // A node is added, an image of many gigabytes is pulled and a model of hundreds is read, each once more for the
+    // second of two replicas. What cannot succeed ends earlier.
+    const TIMEOUTS: Timeouts = Timeouts::minutes(120);
 
     fn check(&self, complaints: &mut Diagnostics) {
         check::check(self, complaints);

@@ -20,7 +20,7 @@ const ENGINE_SECONDS: f64 = 240.0;
 /// Each further GPU is one more process to bring up and to connect.
 const SECONDS_PER_GPU: f64 = 15.0;
 /// A start may take so many times what it is expected to: the budget only ends what hangs.
-const MARGIN: f64 = 2.0;
+pub(super) const MARGIN: f64 = 2.0;
 
 /// What is computed from the model and its GPUs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,21 +49,29 @@ impl Sizing {
 
     /// Seconds that reading the weights is expected to take.
     pub(super) fn load_seconds(&self) -> Option<f64> {
-        // GiB a second, each a slow day: a download from the Hub, objects streamed from S3, a network file system
-        // (894 GiB took 43 minutes over EFS with elastic throughput).
-        let speed = match self.scheme? {
-            Scheme::HuggingFace => 0.1,
-            Scheme::S3 => 0.5,
-            Scheme::VolumeClaim => 0.345,
-        };
-        Some(self.weights_gib? / speed)
+        Some(self.weights_gib? / speed(self.scheme?))
+    }
+
+    /// Seconds that a start is expected to take.
+    pub(super) fn expected_seconds(&self) -> Option<f64> {
+        Some(self.load_seconds()? + ENGINE_SECONDS + SECONDS_PER_GPU * f64::from(self.gpus))
     }
 
     /// The longest that a start may take, in whole minutes.
     pub(super) fn startup_seconds(&self) -> u32 {
-        let Some(load) = self.load_seconds() else { return UNKNOWN_STARTUP_SECONDS };
-        let expected = load + ENGINE_SECONDS + SECONDS_PER_GPU * f64::from(self.gpus);
-        whole(expected * MARGIN / 60.0).saturating_mul(60)
+        let budget = |expected: f64| whole(expected * MARGIN / 60.0).saturating_mul(60);
+        self.expected_seconds().map_or(UNKNOWN_STARTUP_SECONDS, budget)
+    }
+
+    /// How long a start is expected to take, so that who knows better can see which part is wrong.
+    pub(super) fn arithmetic(&self) -> Option<String> {
+        Some(format!(
+            "{:.0} GiB / {} GiB a second + {ENGINE_SECONDS} s for the engine + {} x {SECONDS_PER_GPU} s for its GPUs = {:.0} s",
+            self.weights_gib?,
+            speed(self.scheme?),
+            self.gpus,
+            self.expected_seconds()?
+        ))
     }
 
     /// Disk for a download: the weights, what the download keeps beside them, and compiled kernels, which alone are
@@ -93,6 +101,16 @@ impl Sizing {
     /// Processors.
     pub(super) fn cpus(&self) -> u32 {
         self.gpus.saturating_mul(2).saturating_add(1)
+    }
+}
+
+// GiB a second, each a slow day: a download from the Hub, objects streamed from S3, a network file system (894 GiB took
+// 43 minutes over EFS with elastic throughput).
+fn speed(scheme: Scheme) -> f64 {
+    match scheme {
+        Scheme::HuggingFace => 0.1,
+        Scheme::S3 => 0.5,
+        Scheme::VolumeClaim => 0.345,
     }
 }
 

@@ -7,7 +7,7 @@ use value::Value;
 
 use crate::{
     components::kube::Labels,
-    resources::{gpu_pool::Taint, kubernetes::Adopt},
+    resources::{Toleration, gpu_pool::Taint, kubernetes::Adopt},
 };
 
 /// A Kueue queue: quotas of one or more kinds of nodes, the namespaces that may use them, and priorities by which
@@ -117,19 +117,6 @@ pub struct ResourceQuota {
     pub borrowing_limit: Value<String>,
     /// Most that it lends to its cohort. Left out: all that it does not use.
     pub lending_limit: Value<String>,
-}
-
-/// A taint that admitted pods tolerate.
-#[derive(Attributes, Clone, Debug, Default)]
-pub struct Toleration {
-    /// Key of the taint. Left out: every taint, with the operator `Exists`.
-    pub key: Value<String>,
-    /// `Exists` or `Equal`. Left out: `Equal`.
-    pub operator: Value<String>,
-    /// Value of the taint, for `Equal`.
-    pub value: Value<String>,
-    /// Effect of the taint: `NoSchedule`, `PreferNoSchedule` or `NoExecute`. Left out: every effect.
-    pub effect: Value<String>,
 }
 
 /// How near nodes are to each other.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tf_provider::Diagnostics;
 use value::Value;
 
-use super::{Flavor, FlavorTopology, Queue, Toleration, check::check_name};
+use super::{Flavor, FlavorTopology, Queue, check::check_name};
 use crate::resources::kubernetes::{is_qualified_name, label_syntax_fault};
 
 /// Of the flavors of a queue.
@@ -69,7 +69,7 @@ fn check_nodes(flavor: &Flavor, complaints: &mut Diagnostics) {
     }
     check_taints(flavor, complaints);
     for toleration in flavor.tolerations.get().into_iter().flatten() {
-        check_toleration(toleration, complaints);
+        toleration.check(complaints);
     }
     if flavor.topology.get().is_some() && has_no_labels(flavor) {
         complaints.error(
@@ -110,42 +110,6 @@ fn check_taints(flavor: &Flavor, complaints: &mut Diagnostics) {
                 "Kubernetes tells taints apart by key and effect, whatever their values are.\n\nKeep one of them.",
             );
         }
-    }
-}
-
-fn check_toleration(toleration: &Toleration, complaints: &mut Diagnostics) {
-    let operator = toleration.operator.get().map_or("Equal", String::as_str);
-    if !["Equal", "Exists"].contains(&operator) {
-        complaints.error(
-            &toleration.operator,
-            format!("{operator:?} is not an operator of tolerations"),
-            "Kueue takes two.\n\nWrite \"Exists\" or \"Equal\".",
-        );
-    }
-    let effect = toleration.effect.get().map_or("", String::as_str);
-    if !["", "NoSchedule", "PreferNoSchedule", "NoExecute"].contains(&effect) {
-        complaints.error(
-            &toleration.effect,
-            format!("{effect:?} is not an effect of taints"),
-            "Kubernetes has three, which the EKS API spells otherwise.\n\nWrite \"NoSchedule\", \"PreferNoSchedule\" or \
-             \"NoExecute\".",
-        );
-    }
-    if operator == "Exists" && toleration.value.get().is_some_and(|value| !value.is_empty()) {
-        complaints.error(
-            &toleration.value,
-            "A toleration with `Exists` has a value",
-            "`Exists` tolerates the taint whatever its value is, so Kueue takes none.\n\nLeave `value` out, or use \
-             \"Equal\".",
-        );
-    }
-    let is_unknown = toleration.operator.is_pending();
-    if operator == "Equal" && toleration.key.is_null() && !is_unknown {
-        complaints.error(
-            &toleration.key,
-            "A toleration has no key",
-            "Only with `Exists` may it be left out; then every taint is tolerated.\n\nGive the taint's key.",
-        );
     }
 }
 

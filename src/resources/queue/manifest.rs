@@ -8,11 +8,14 @@ use value::Value;
 
 use super::{
     BorrowWithinCohort, CanBorrow, CanPreempt, Flavor, Queue, QueueingStrategy, Reclaim, ResourceQuota, StopPolicy,
-    Toleration, WithinQueue,
+    WithinQueue,
 };
 use crate::{
     components::kube::Quantity,
-    resources::gpu_pool::{Taint, TaintEffect},
+    resources::{
+        Toleration,
+        gpu_pool::{Taint, TaintEffect},
+    },
 };
 
 /// The label that every namespace has, with its name.
@@ -106,7 +109,7 @@ pub(super) fn flavor(flavor: &Flavor) -> Json {
     json!({ "spec": {
         "nodeLabels": (!labels.is_empty()).then_some(labels),
         "nodeTaints": some(flavor.taints.get().into_iter().flatten().map(taint)),
-        "tolerations": some(flavor.tolerations.get().into_iter().flatten().map(toleration)),
+        "tolerations": some(flavor.tolerations.get().into_iter().flatten().map(Toleration::manifest)),
         "topologyName": topology,
     } })
 }
@@ -119,15 +122,6 @@ fn some(items: impl Iterator<Item = Json>) -> Option<Vec<Json>> {
 
 fn taint(taint: &Taint) -> Json {
     json!({ "key": taint.key.get(), "value": said(&taint.value), "effect": taint.effect.get().map(TaintEffect::as_str) })
-}
-
-fn toleration(toleration: &Toleration) -> Json {
-    json!({
-        "key": said(&toleration.key),
-        "operator": said(&toleration.operator),
-        "value": said(&toleration.value),
-        "effect": said(&toleration.effect),
-    })
 }
 
 // None and an empty one are the same.

@@ -21,7 +21,7 @@ use tf_provider::Diagnostics;
 
 pub use attributes::{
     BorrowWithinCohort, CanBorrow, CanPreempt, Flavor, FlavorFungibility, FlavorTopology, Preemption, Queue,
-    QueueingStrategy, Reclaim, ResourceQuota, StopPolicy, Toleration, WithinQueue,
+    QueueingStrategy, Reclaim, ResourceQuota, StopPolicy, WithinQueue,
 };
 
 use crate::{

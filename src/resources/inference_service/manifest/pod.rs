@@ -5,14 +5,17 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    super::{InferenceService, Toleration, engine},
+    super::{InferenceService, engine},
     environment::environment,
     given,
     probes::probes,
     selector,
     volumes::{node_disk_gib, volumes},
 };
-use crate::catalog::{instance_types, product_matches};
+use crate::{
+    catalog::{instance_types, product_matches},
+    resources::Toleration,
+};
 
 /// Label that GPU Feature Discovery writes.
 const PRODUCT_LABEL: &str = "nvidia.com/gpu.product";
@@ -104,7 +107,7 @@ fn amounts(service: &InferenceService) -> Map<String, Json> {
 
 fn tolerations(service: &InferenceService) -> Vec<Json> {
     let users = service.placement.get().and_then(|placement| placement.tolerations.get()).into_iter().flatten();
-    let mut all: Vec<Json> = users.map(toleration).collect();
+    let mut all: Vec<Json> = users.map(Toleration::manifest).collect();
     let resource = service.gpus.get().filter(|gpus| gpus.per_replica.get() != Some(&0));
     let Some(resource) = resource.and_then(|gpus| gpus.resource_name.get()) else { return all };
     let tolerates =
@@ -113,17 +116,6 @@ fn tolerations(service: &InferenceService) -> Vec<Json> {
         all.push(json!({ "key": resource, "operator": "Exists" }));
     }
     all
-}
-
-fn toleration(toleration: &Toleration) -> Json {
-    let operator = toleration.operator.get().map_or("Equal", String::as_str);
-    let mut one = json!({ "operator": operator });
-    for (name, value) in [("key", &toleration.key), ("value", &toleration.value), ("effect", &toleration.effect)] {
-        if let Some(value) = value.get().filter(|value| !value.is_empty()) {
-            one[name] = json!(value);
-        }
-    }
-    one
 }
 
 // Nodes with the product first. Not a must: the label is there only where GPU Feature Discovery runs.

@@ -43,9 +43,35 @@ fn a_huge_model_on_a_network_file_system_is_told_of_and_gets_the_time() {
     resource.check(&mut complaints);
     let told = complaints.iter().next().expect("a warning");
     assert_eq!(told.summary, "Each start reads 894 GiB from a volume");
-    assert!(told.detail.contains("about 43 minutes"), "{}", told.detail);
+    insta::assert_snapshot!(told.detail, @r#"
+    From EFS with elastic throughput that takes about 43 minutes, for each pod. So a start is allowed 5700 s, 2 times
+    894 GiB / 0.345 GiB a second + 240 s for the engine + 1 x 15 s for its GPUs = 2846 s
+
+    Stream the weights from S3 ("s3://bucket/prefix"), or make sure that the claim is of a faster file system.
+    "#);
     let probe = container(model)["startupProbe"].clone();
     assert!(probe["failureThreshold"].as_u64().unwrap_or(0) * 10 > 2 * 43 * 60, "{probe}");
+}
+
+#[test]
+fn a_start_that_is_given_less_than_it_takes_is_told_of_with_the_arithmetic() {
+    let engine = |seconds: u32| json!({ "kind": "vllm", "image": "vllm:v1", "startup_seconds": seconds });
+    let told = |seconds: u32| {
+        let model = json!({ "source": "hf://o/n", "size_gib": 140 });
+        let resource: InferenceService = decoded(&config(json!({ "model": model, "engine": engine(seconds) })));
+        let mut complaints = Diagnostics::new();
+        resource.check(&mut complaints);
+        complaints.iter().map(|one| format!("{}: {}\n{}", one.path, one.summary, one.detail)).collect::<Vec<_>>()
+    };
+    assert_eq!(told(1655), Vec::<String>::new());
+    insta::assert_snapshot!(told(600).join("\n"), @r"
+    engine.startup_seconds: Pods may be killed before the model is loaded
+    A start is expected to take
+    140 GiB / 0.1 GiB a second + 240 s for the engine + 1 x 15 s for its GPUs = 1655 s
+    and `engine.startup_seconds` allows 600 s.
+
+    Leave it out, which allows 2 times as much (3360 s), or raise it.
+    ");
 }
 
 // Report 33. What comes back from the server in another spelling is the driver's to compare.
