@@ -113,7 +113,7 @@ impl Subject<'_> {
             match &found.readiness {
                 Readiness::Ready => return found,
                 Readiness::Waiting(_) => tokio::task::yield_now().await,
-                Readiness::Broken(reasons) => panic!("{}: {reasons}", self.facts.kind),
+                Readiness::Broken { reasons, .. } => panic!("{}: {reasons}", self.facts.kind),
             }
         }
     }

@@ -1,37 +1,20 @@
 //! Services that cannot start: the apply ends early and says the cluster's own reason.
 
-use crate::support::{LIMIT, SERVICE, Stage, errors, scene};
+use crate::support::{EARLY, LIMIT, SERVICE, Stage, errors, scene};
 use acceptance_tests::kubernetes::Script;
 use anyhow::{Result, ensure};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
-use std::time::Duration;
-
-/// Far below the default patience with a start, far above what a busy machine needs.
-const EARLY: Duration = Duration::from_mins(2);
-
-#[test]
-fn a_service_that_no_node_has_gpus_for_says_so() -> Result<()> {
-    scene("no-place", |stage| {
-        // An autoscaler may bring a node at any time, so the wait ends with the time given for it.
-        let service = stage.service("  timeouts { create = \"10s\" }\n").replace("per_replica = 1", "per_replica = 8");
-        stage.workspace.configure(&service.replace(", gpu_capacity = 4", ""))?;
-        let output = stage.workspace.apply()?.failed()?;
-        assert!(output.says("the time allowed by `timeouts` is over"), "{}", output.stderr);
-        assert!(output.says("Unschedulable"), "{}", output.stderr);
-        assert!(output.says("1 Insufficient nvidia.com/gpu"), "{}", output.stderr);
-        // What was made is remembered and made right.
-        stage.workspace.configure(&stage.service(""))?;
-        stage.apply()?;
-        stage.destroy()
-    })
-}
 
 #[test]
 fn an_image_that_is_not_there_ends_the_apply() -> Result<()> {
     scene("no-image", |stage| {
         stage.workspace.configure(&stage.service("").replace("v0.11.0", "missing"))?;
-        assert_snapshot!("image_pull", refused(&stage)?);
+        let is_stuck =
+            |pod: &Value| pod["status"]["containerStatuses"][0]["state"]["waiting"]["reason"] == "ImagePullBackOff";
+        let output = stage.apply_and_meanwhile(is_stuck, |pod| stage.age(pod))?.failed()?;
+        ensure!(output.elapsed < EARLY, "it ended after {:?}", output.elapsed);
+        assert_snapshot!("image_pull", errors(&output));
         stage.destroy()
     })
 }

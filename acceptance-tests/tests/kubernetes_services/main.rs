@@ -8,6 +8,7 @@ mod adoption;
 mod connection;
 mod drift;
 mod failures;
+mod placement;
 mod replicas;
 mod service;
 mod support;

@@ -8,12 +8,16 @@ use acceptance_tests::{
 use anyhow::{Context, Result, ensure};
 use regex::Regex;
 use serde_json::{Value, json};
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, thread, time::Duration};
 
 /// The service of most scenarios.
 pub(crate) const SERVICE: &str = "mlplat_inference_service.llm";
 /// Longer than anything takes on a busy machine.
 pub(crate) const LIMIT: Duration = Duration::from_mins(1);
+/// Far below the default patience with a start, far above what a busy machine needs.
+pub(crate) const EARLY: Duration = Duration::from_mins(2);
+/// A time at which everything that is still so has been so for long enough.
+pub(crate) const LONG_AGO: &str = "2020-01-01T00:00:00Z";
 /// The tenant of most scenarios.
 pub(crate) const TENANT: &str = "mlplat_tenant.team";
 /// Where the objects of services and tenants live, and of what they are made. Without a namespace: named after it.
@@ -144,6 +148,37 @@ impl Stage {
         let output = self.workspace.apply()?.ok()?;
         self.settled()?;
         Ok(output)
+    }
+
+    /// Apply, and do this once there is such a pod.
+    pub(crate) fn apply_and_meanwhile(
+        &self,
+        is_such: fn(&Value) -> bool,
+        act: impl FnOnce(&Value) -> Result<()>,
+    ) -> Result<Output> {
+        let find = |pods: &Value| pods["items"].as_array()?.iter().find(|pod| is_such(pod)).cloned();
+        thread::scope(|scope| {
+            let apply = scope.spawn(|| self.workspace.apply());
+            let pods = format!("/api/v1/namespaces/{}/pods", self.namespace);
+            let listed = self.client().wait(&pods, LIMIT, |pods| find(pods).is_some())?;
+            act(&find(&listed).context("no pod")?)?;
+            apply.join().ok().context("the apply panicked")?
+        })
+    }
+
+    /// Let everything that is so of a pod have been so for long.
+    pub(crate) fn age(&self, pod: &Value) -> Result<()> {
+        let mut conditions = pod["status"]["conditions"].clone();
+        for condition in conditions.as_array_mut().context("no conditions")? {
+            condition["lastTransitionTime"] = json!(LONG_AGO);
+        }
+        let target = format!("{}/status", self.pod(pod)?);
+        self.client().patch("mlplat-test", &target, &json!({"status": {"conditions": conditions}})).map(drop)
+    }
+
+    /// Where a pod of the namespace lives.
+    pub(crate) fn pod(&self, pod: &Value) -> Result<String> {
+        self.target(&format!("pods/{}", pod["metadata"]["name"].as_str().context("a pod without a name")?))
     }
 
     /// Nothing is left to do.

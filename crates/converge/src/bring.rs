@@ -31,6 +31,7 @@ pub(crate) struct Bring<'a> {
     before: (Option<Entry>, Option<Entry>),
     tried: BTreeSet<String>,
     deeds: u32,
+    has_outlasted: bool,
 }
 
 impl<'a> Bring<'a> {
@@ -41,7 +42,17 @@ impl<'a> Bring<'a> {
         };
         let wanted = in_slot(&node.document(), None);
         let retry = object.retry();
-        Self { object, node, wanted, is_disposable, retry, before, tried: BTreeSet::new(), deeds: 0 }
+        Self {
+            object,
+            node,
+            wanted,
+            is_disposable,
+            retry,
+            before,
+            tried: BTreeSet::new(),
+            deeds: 0,
+            has_outlasted: false,
+        }
     }
 
     /// Gives the outputs of the object, ready.
@@ -54,6 +65,7 @@ impl<'a> Bring<'a> {
                     Ok(outputs) => return Ok(outputs),
                     Err(sight) => sight,
                 },
+                Deed::Outlast => self.outlast(sight).await?,
                 Deed::Create => self.create(sight).await?,
                 Deed::Update(update) => self.update(sight, update).await?,
                 Deed::Replace => self.clear(sight).await?,
@@ -119,7 +131,7 @@ impl<'a> Bring<'a> {
             found: sight.found.as_ref(),
             has_other: sight.other.is_some(),
             is_disposable: self.is_disposable,
-            is_written: self.deeds > 0,
+            is_tried: self.deeds > 0 || self.has_outlasted,
             tried: &self.tried,
         };
         // What this run made and found broken, or found in its way, is not created as far as the user is concerned.
@@ -235,6 +247,15 @@ impl<'a> Bring<'a> {
             entry.imported &= is_unmarked;
         });
         Ok(Ok(found.outputs.clone()))
+    }
+
+    /// Waits for a moment whether a broken object becomes whole without a write of ours.
+    async fn outlast(&mut self, sight: Sight) -> Result<Sight, Stop> {
+        let spec = self.spec(&sight);
+        self.take_up(&sight, &spec);
+        self.has_outlasted = true;
+        let found = self.object.outlast(&spec, |found| self.note(found)).await?;
+        Ok(Sight { found, ..sight })
     }
 
     // A write succeeded: record what is applied now, and wait for it.

@@ -45,6 +45,9 @@ pub struct KindFacts {
     pub noun: &'static str,
     /// Fields by which `observe` finds the object: `#[component(identity)]`. They are fixed too.
     pub identity: &'static [&'static str],
+    /// Identifying fields that say where the object is, and not what it is called: `#[component(identity, place)]`.
+    /// Messages leave them out, since the resource's own id has them.
+    pub place: &'static [&'static str],
     /// Fields that the API cannot change: `#[component(fixed)]`; holds the identity as well.
     pub fixed: &'static [&'static str],
     /// Fields sent at creation and never compared, because somebody else moves them: `#[component(initial)]`.
@@ -79,6 +82,7 @@ impl KindFacts {
             kind,
             noun,
             identity: &[],
+            place: &[],
             fixed: &[],
             initial: &[],
             local: &[],

@@ -21,22 +21,19 @@ pub(crate) struct Case<'a> {
     pub(crate) has_other: bool,
     /// Nothing needs it and it holds no data.
     pub(crate) is_disposable: bool,
-    /// This run has written it.
-    pub(crate) is_written: bool,
+    /// This run has written it, or has watched whether it stays broken.
+    pub(crate) is_tried: bool,
     /// What the last update of this run was to change.
     pub(crate) tried: &'a BTreeSet<String>,
 }
-
-/// The field with the user's word on objects that are there already.
-const ADOPT: &str = "adopt";
-const ADOPTION: &str = "Import the resource that it is part of, choose another name, or say in `adopt` that the object \
-                        is to be taken over.";
 
 /// What to do next.
 #[derive(Debug)]
 pub(crate) enum Deed {
     /// Nothing but to wait until it can be used.
     Settle,
+    /// See whether it stays broken: what broke it may have been put right outside of it, moments ago.
+    Outlast,
     Create,
     Update(Update),
     /// Delete it and make it again in its place.
@@ -52,6 +49,17 @@ pub(crate) struct Update {
     pub(crate) cures: BTreeSet<String>,
 }
 
+/// Somebody else, as far as an object tells.
+#[derive(Debug)]
+pub(crate) struct Stranger {
+    /// Continues a sentence that begins with the object.
+    pub(crate) whose: String,
+    /// How to take the object over; empty where that cannot be said.
+    advice: &'static str,
+}
+
+const NO_MARK: &str = "carries no mark of this provider";
+
 /// Why nothing can be done, and the field to blame.
 #[derive(Debug)]
 pub(crate) struct Refusal {
@@ -65,55 +73,49 @@ pub(crate) fn decide(case: &Case<'_>) -> Result<Deed, Refusal> {
     let nothing = Document::new();
     let differences = differences(case.facts, case.applied.unwrap_or(&nothing), case.wanted, &found.document);
     let fixed = differences.iter().find(|difference| is_fixed(case.facts, field_of(difference)));
-    let broken = match &found.readiness {
-        Readiness::Broken(reasons) => Some(reasons.as_str()),
-        Readiness::Ready | Readiness::Waiting(_) => None,
-    };
-    if case.is_written
-        && let Some(reasons) = broken
-    {
-        return Err(is_broken(case, reasons));
+    let broken = matches!(found.readiness, Readiness::Broken { .. });
+    if case.is_tried && broken {
+        return Err(is_broken(case, &found.readiness));
     }
-    if fixed.is_some() || (broken.is_some() && !case.facts.mends) {
-        if let Some(deed) = renewal(case, broken.is_some()) {
+    if fixed.is_some() || (broken && !case.facts.mends) {
+        if let Some(deed) = renewal(case, broken) {
             return Ok(deed);
         }
         if let Some(difference) = fixed {
             return Err(cannot_change(case, difference));
         }
     }
-    match (update(case, found, &differences), broken) {
-        (Some(update), _) => Ok(Deed::Update(update)),
-        (None, Some(reasons)) => Err(is_broken(case, reasons)),
-        (None, None) => Ok(Deed::Settle),
-    }
+    Ok(match update(case, found, &differences) {
+        Some(update) => Deed::Update(update),
+        None if broken => Deed::Outlast,
+        None => Deed::Settle,
+    })
 }
 
 /// Whose an object is, if it is not ours. Without a record, an object that carries no mark is a stranger's.
-pub(crate) fn stranger(owner: &Owner, is_recorded: bool, ownership: &Ownership) -> Option<String> {
+pub(crate) fn stranger(owner: &Owner, is_recorded: bool, ownership: &Ownership) -> Option<Stranger> {
+    let of = |whose: String, advice| Some(Stranger { whose, advice });
     match ownership {
         Ownership::Inherited | Ownership::Adoptable => None,
         Ownership::Marked(mark) if mark == owner => None,
-        Ownership::Marked(mark) => Some(format!("belongs to {mark}")),
-        Ownership::Unmarked if is_recorded => None,
-        Ownership::Unmarked => Some("carries no mark of this provider".to_owned()),
+        Ownership::Marked(mark) => of(format!("belongs to {mark}"), ""),
+        Ownership::Unmarked | Ownership::Claimable { .. } if is_recorded => None,
+        Ownership::Unmarked => of(NO_MARK.to_owned(), ""),
+        Ownership::Claimable { manager: None, advice } => of(NO_MARK.to_owned(), advice),
+        Ownership::Claimable { manager: Some(manager), advice } => of(format!("is managed by {manager}"), advice),
     }
 }
 
 /// The fault of finding a stranger's object.
-pub(crate) fn foreign(object: &str, whose: &str) -> Fault {
-    Fault::new(FaultClass::Foreign, object, format!("{object} is there already and {whose}"))
-        .advise("Import the resource that it is part of, or choose another name.")
+pub(crate) fn foreign(object: &str, stranger: &Stranger) -> Fault {
+    let advice = format!("Import the resource that it is part of, or choose another name. {}", stranger.advice);
+    Fault::new(FaultClass::Foreign, object, format!("{object} is there already and {}", stranger.whose))
+        .advise(advice.trim_end())
 }
 
 fn refuse_foreign(case: &Case<'_>, found: &Found) -> Result<(), Refusal> {
     match stranger(case.owner, case.applied.is_some(), &found.ownership) {
-        Some(whose) => {
-            let fault = foreign(case.object, &whose);
-            // Where the user has a say in it.
-            let may_adopt = found.ownership == Ownership::Unmarked && case.wanted.contains_key(ADOPT);
-            Err(Refusal { fault: if may_adopt { fault.advise(ADOPTION) } else { fault }, field: None })
-        }
+        Some(whose) => Err(Refusal { fault: foreign(case.object, &whose), field: None }),
         None => Ok(()),
     }
 }
@@ -160,6 +162,16 @@ fn cannot_change(case: &Case<'_>, difference: &Difference) -> Refusal {
     Refusal { fault, field: Some(field_of(difference).to_owned()) }
 }
 
-fn is_broken(case: &Case<'_>, reasons: &str) -> Refusal {
-    Refusal { fault: Fault::new(FaultClass::Broken, case.object, reasons), field: None }
+fn is_broken(case: &Case<'_>, readiness: &Readiness) -> Refusal {
+    let (reasons, advice) = match readiness {
+        Readiness::Broken { reasons, advice } => (reasons.as_str(), advice.as_deref()),
+        Readiness::Ready | Readiness::Waiting(_) => ("", None),
+    };
+    let fault = Fault::new(FaultClass::Broken, case.object, reasons);
+    let fault = match advice {
+        Some(advice) => fault.advise(format!("{advice} Then run terraform apply again.")),
+        None if case.facts.mends => fault.advise("Correct the cause named above, then run terraform apply again."),
+        None => fault,
+    };
+    Refusal { fault, field: None }
 }

@@ -181,8 +181,8 @@ async fn remove_one(work: &Work<'_>, doomed: &Doomed, entry: &Entry) -> Result<(
 
 async fn remove_found(object: &Object<'_>, doomed: &Doomed, spec: &Document, found: Found) -> Result<(), Stop> {
     let words = object.words(spec);
-    if let Some(whose) = stranger(object.work.run.owner, true, &found.ownership) {
-        tracing::warn!(object = words, "not deleted, because it {whose}");
+    if let Some(stranger) = stranger(object.work.run.owner, true, &found.ownership) {
+        tracing::warn!(object = words, "not deleted, because it {}", stranger.whose);
         return Ok(());
     }
     if object.facts.holds_data && !doomed.with_data {

@@ -77,6 +77,13 @@ pub enum Ownership {
     Unmarked,
     /// It carries none, and the spec says that such an object may be taken over.
     Adoptable,
+    /// It carries none, and the user can have it taken over.
+    Claimable {
+        /// The tool that manages it by its own mark, such as "Helm".
+        manager: Option<&'static str>,
+        /// How the user says so, as a sentence.
+        advice: &'static str,
+    },
     /// It is part of another object, whose mark counts.
     Inherited,
 }
@@ -88,8 +95,22 @@ pub enum Readiness {
     Ready,
     /// Not yet; the state in the API's words.
     Waiting(String),
-    /// It will not become ready by itself; the reasons in the API's words.
-    Broken(String),
+    /// It will not become ready by itself.
+    Broken {
+        /// Why, in the API's words.
+        reasons: String,
+        /// What the user can do, as a sentence, where there is more to say than to correct the cause.
+        advice: Option<String>,
+    },
+}
+
+// === impl Readiness ===
+
+impl Readiness {
+    /// Broken for these reasons, which say what to do as well.
+    pub fn broken(reasons: impl Into<String>) -> Self {
+        Self::Broken { reasons: reasons.into(), advice: None }
+    }
 }
 
 /// What a creation is told beside the spec.
@@ -380,7 +401,7 @@ fn misfit(facts: KindFacts, error: &serde_json::Error) -> Fault {
 impl Ownership {
     /// Whether a mark is missing that could be there.
     pub fn is_unmarked(&self) -> bool {
-        matches!(self, Self::Unmarked | Self::Adoptable)
+        matches!(self, Self::Unmarked | Self::Adoptable | Self::Claimable { .. })
     }
 }
 

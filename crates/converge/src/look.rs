@@ -66,6 +66,6 @@ fn fits(facts: &KindFacts, wanted: &Document, found: &Found) -> bool {
     let known: Document =
         wanted.iter().filter(|(_, value)| !value::is_pending(value)).map(|(k, v)| (k.clone(), v.clone())).collect();
     let nothing = Document::new();
-    !matches!(found.readiness, Readiness::Broken(_))
+    !matches!(found.readiness, Readiness::Broken { .. })
         && !differences(facts, &nothing, &known, &found.document).iter().any(|d| is_fixed(facts, field_of(d)))
 }

@@ -3,7 +3,11 @@
 //!
 //! **Invariant:** a write that has begun is waited for, whatever else ends; none begins after cancellation.
 
-use std::{collections::BTreeSet, sync::Arc, time::Instant};
+use std::{
+    collections::BTreeSet,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use serde_json::Value as Json;
 
@@ -13,6 +17,10 @@ use crate::{
     retry::{self, Poll, Retry, SETTLING},
     work::Work,
 };
+
+/// How long something that this run found broken may take to notice that its cause is gone: autoscalers look every
+/// ten seconds.
+const OUTLASTING: Duration = Duration::from_secs(20);
 
 /// One object, with everything needed to work on it.
 pub(crate) struct Object<'a> {
@@ -56,7 +64,8 @@ impl<'a> Object<'a> {
 
     /// The object in words, such as `IAM role "ml-nodes"`.
     pub(crate) fn words(&self, spec: &Document) -> String {
-        let names: Vec<_> = self.facts.identity.iter().filter_map(|field| spec.get(*field)).map(plain).collect();
+        let fields = self.facts.identity.iter().filter(|field| !self.facts.place.contains(field));
+        let names: Vec<_> = fields.filter_map(|field| spec.get(*field)).map(plain).collect();
         match (self.facts.noun, names.as_slice()) {
             (noun, []) => noun.to_owned(),
             (noun, names) => format!("{noun} {:?}", names.join("/")),
@@ -101,11 +110,28 @@ impl<'a> Object<'a> {
                     seen(found);
                     match &found.readiness {
                         Readiness::Waiting(state) => state,
-                        Readiness::Ready | Readiness::Broken(_) => return Ok(Some(found.clone())),
+                        Readiness::Ready | Readiness::Broken { .. } => return Ok(Some(found.clone())),
                     }
                 }
             };
             self.pause(&mut poll, since, (During::Wait, state)).await?;
+        }
+    }
+
+    /// Waits while the object is broken, for as long as what was put right elsewhere may need to be seen.
+    pub(crate) async fn outlast(&self, spec: &Document, seen: impl Fn(&Found)) -> Result<Option<Found>, Stop> {
+        let since = self.now();
+        let mut poll = Poll::new(self.driver.poll());
+        loop {
+            let found = self.observe(spec).await?;
+            found.iter().for_each(&seen);
+            let Some(Readiness::Broken { reasons, .. }) = found.as_ref().map(|found| &found.readiness) else {
+                return Ok(found);
+            };
+            if self.now().saturating_duration_since(since) > OUTLASTING {
+                return Ok(found);
+            }
+            self.pause(&mut poll, since, (During::Wait, reasons)).await?;
         }
     }
 
@@ -141,14 +167,14 @@ impl<'a> Object<'a> {
                 Readiness::Ready if found.ownership == Ownership::Adoptable => return Ok(()),
                 Readiness::Ready => "there",
                 // What was broken before may look so for a moment more.
-                Readiness::Broken(reasons)
+                Readiness::Broken { reasons, .. }
                     if found.readiness != before.readiness
                         || self.now().saturating_duration_since(since) > SETTLING =>
                 {
                     let fault = Fault::new(FaultClass::Broken, self.words(spec), reasons);
                     return Err(Stop { during: During::Delete, fault, field: None });
                 }
-                Readiness::Broken(reasons) => reasons,
+                Readiness::Broken { reasons, .. } => reasons,
             };
             self.pause(&mut poll, since, (During::Delete, state)).await?;
         }

@@ -225,7 +225,7 @@ fn partition<T>(outcomes: Vec<Result<T, Failure>>) -> (Vec<T>, Vec<Failure>) {
 // What has to be repaired most counts: a plan made from this health must lead to all that is amiss being seen.
 fn health(entry: &Entry, found: &Found, differences: &[Difference]) -> Health {
     match &found.readiness {
-        Readiness::Broken(reasons) => Health::Broken(reasons.clone()),
+        Readiness::Broken { reasons, .. } => Health::Broken(reasons.clone()),
         _ if !differences.is_empty() => Health::Drifted(differences.to_vec()),
         _ if found.ownership.is_unmarked() && !entry.imported => Health::Unmarked,
         Readiness::Waiting(state) => Health::Waiting(state.clone()),

@@ -256,6 +256,35 @@ async fn a_wait_that_ends_names_the_state() {
 }
 
 #[tokio::test]
+async fn what_is_broken_without_a_difference_is_watched_before_it_is_called_so() {
+    let mut made = Made::new().await;
+    // As the look before the plan found it.
+    if let Some(bucket) = made.ledger.entries.get_mut("bucket") {
+        bucket.health = Health::Broken("no quota".to_owned());
+    }
+    let set = |reasons: Option<&str>| {
+        made.cloud.alter("bucket", "gpu-data", |bucket| bucket.broken = reasons.map(str::to_owned));
+    };
+    set(Some("no quota"));
+    let before = made.cx.clock.now();
+    let broken = made.converge(&Pool::default()).await;
+    let told: Vec<_> = broken.failures.iter().map(|f| (f.key.as_str(), f.fault.message.as_str())).collect();
+    assert_eq!((told, made.writes()), (vec![("bucket", "no quota")], Vec::new()));
+    assert!(made.cx.clock.now() - before > std::time::Duration::from_secs(20));
+    // What broke it is put right outside of the run, and seen a little later.
+    let seen = made.cloud.reads();
+    let heal = async {
+        while made.cloud.reads() < seen + 12 {
+            tokio::task::yield_now().await;
+        }
+        set(None);
+    };
+    let pool = Pool::default();
+    let (outcome, ()) = tokio::join!(made.converge(&pool), heal);
+    assert!(outcome.failures.is_empty(), "{:?}", outcome.failures);
+}
+
+#[tokio::test]
 async fn a_cancelled_run_begins_no_write() {
     let cloud = cloud();
     let made = Made { drivers: cloud.drivers(KINDS), cloud, cx: InstantClock::cx(), ledger: Ledger::default() };

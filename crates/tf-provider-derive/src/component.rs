@@ -21,6 +21,7 @@ const ON_STRUCT: &Known = &[
 ];
 const ON_FIELD: &Known = &[
     ("identity", Takes::Nothing),
+    ("place", Takes::Nothing),
     ("fixed", Takes::Nothing),
     ("initial", Takes::Nothing),
     ("local", Takes::Nothing),
@@ -59,6 +60,9 @@ fn mark<'a>(field: Named<'a>, errors: &mut Errors) -> Marked<'a> {
         flags.exclusive(&["fixed", other], errors);
     }
     flags.exclusive(&["initial", "local"], errors);
+    if flags.has("place") && !flags.has("identity") {
+        errors.add(field.ident, "`place` is for a field of the identity: add `identity`");
+    }
     Marked { field, flags }
 }
 
@@ -76,7 +80,7 @@ fn component(input: &DeriveInput, flags: &Flags, fields: &[Marked<'_>], errors: 
     let noun = text(input, flags, "noun", "the kind in words for messages, such as \"IAM role\"", errors);
     let outputs = flags.ty("outputs").map_or_else(|| quote!(()), |path| quote!(#path));
     let (holds_data, slots, part) = (flags.has("holds_data"), flags.has("slots"), flags.has("part"));
-    let identity = names(fields, &["identity"]);
+    let (identity, place) = (names(fields, &["identity"]), names(fields, &["place"]));
     let fixed = names(fields, &["identity", "fixed"]);
     let (initial, local, merged) = (names(fields, &["initial"]), names(fields, &["local"]), names(fields, &["merged"]));
     quote! {
@@ -86,6 +90,7 @@ fn component(input: &DeriveInput, flags: &Flags, fields: &[Marked<'_>], errors: 
                 kind: #kind,
                 noun: #noun,
                 identity: #identity,
+                place: #place,
                 fixed: #fixed,
                 initial: #initial,
                 local: #local,

@@ -112,6 +112,7 @@ const VOLATILE: &[Volatile] = &[Volatile::by_any("status"), Volatile::by_any("re
 pub const fn facts(kind: &'static str, noun: &'static str) -> KindFacts {
     KindFacts {
         identity: &["cluster", "namespace", "name"],
+        place: &["cluster"],
         fixed: &["cluster", "namespace", "name"],
         local: &["adopt"],
         merged: &["labels", "annotations"],

@@ -11,7 +11,7 @@ use tf_provider_derive::Component;
 #[component(kind = "kubernetes_network_enforcement", noun = "network isolation", part)]
 pub struct NetworkEnforcement {
     /// Name of the EKS cluster; absent: the provider's `kubernetes` block.
-    #[component(identity)]
+    #[component(identity, place)]
     pub cluster: Option<String>,
     /// Namespace.
     #[component(identity)]

@@ -12,7 +12,7 @@ use super::Labels;
 #[component(kind = "kubernetes_token_secret", noun = "Secret", outputs = TokenSecretOutputs)]
 pub struct TokenSecret {
     /// Name of the EKS cluster; absent: the provider's `kubernetes` block.
-    #[component(identity)]
+    #[component(identity, place)]
     pub cluster: Option<String>,
     /// Namespace.
     #[component(identity)]

@@ -11,14 +11,12 @@ use http::Method;
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    address::{Address, encode},
-    call::{APPLY, Answer, JSON_PATCH, Reply, Request},
+    address::Address,
+    call::{APPLY, Answer, Reply, Request},
     connection::ClusterClient,
     discovery::not_installed,
     fault::{Conflict, Deed, conflicts, is_unknown_kind, refused},
     fields::holds,
-    meaning::{Stray, strays},
-    reader::{Extent, get},
     translate::in_all_words,
 };
 use crate::components::kube::FIELD_MANAGER;
@@ -120,7 +118,7 @@ impl Wish<'_> {
         self.client.ask(&self.deed(), &request).await
     }
 
-    fn deed(&self) -> Deed {
+    pub(super) fn deed(&self) -> Deed {
         Deed {
             action: format!("kubernetes:patch {}", self.address.of.plural()),
             object: self.address.words(),
@@ -170,57 +168,6 @@ impl Wish<'_> {
              is taken over.",
         ))
     }
-
-    /// Whether others added something to what is ours that an update takes away.
-    pub(super) async fn has_strays(&self) -> bool {
-        let live = get(self.client, &self.address, Extent::Whole).await.ok().flatten();
-        live.is_some_and(|live| !strays(self.address.of.kind, &content(self.object), &content(&live)).is_empty())
-    }
-
-    /// Removes what others added to what is ours. `live` is the object as it is, read here where it is not given.
-    /// False where there was nothing to remove.
-    async fn clear(&self, live: Option<Json>, gone: &BTreeSet<(String, String)>) -> Result<bool, Fault> {
-        let live = match live {
-            Some(live) => Some(live),
-            None => get(self.client, &self.address, Extent::Whole).await?,
-        };
-        let Some(live) = live else { return Ok(false) };
-        let mut operations: Vec<_> =
-            strays(self.address.of.kind, &content(self.object), &content(&live)).iter().map(Stray::operation).collect();
-        operations.extend(gone.iter().filter_map(|(field, key)| removal(&live, field, key)));
-        if operations.is_empty() {
-            return Ok(false);
-        }
-        let patched = self.patch(&live, operations).await?;
-        self.forget_patch(&patched.body).await?;
-        Ok(true)
-    }
-
-    async fn patch(&self, live: &Json, mut operations: Vec<Json>) -> Result<Answer, Fault> {
-        // Refused with a conflict, and tried again, where the object has changed since it was read.
-        let version = live.pointer("/metadata/resourceVersion").cloned().unwrap_or(Json::Null);
-        operations.push(json!({ "op": "replace", "path": "/metadata/resourceVersion", "value": version }));
-        let path = format!("{}?fieldManager={}", self.address.path(), encode(FIELD_MANAGER));
-        let request = Request::new(Method::PATCH, path).with(JSON_PATCH, Json::Array(operations));
-        self.client.done(&self.deed(), &request).await
-    }
-
-    // A patch leaves an entry beside that of our applies, which would go on holding fields that a later apply drops.
-    async fn forget_patch(&self, patched: &Json) -> Result<(), Fault> {
-        let entries = patched.pointer("/metadata/managedFields").and_then(Json::as_array);
-        let is_patch = |entry: &Json| {
-            entry.get("manager").and_then(Json::as_str) == Some(FIELD_MANAGER)
-                && entry.get("operation").and_then(Json::as_str) == Some("Update")
-                && entry.get("subresource").is_none()
-        };
-        let Some(index) = entries.and_then(|entries| entries.iter().position(is_patch)) else { return Ok(()) };
-        let removal = json!({ "op": "remove", "path": format!("/metadata/managedFields/{index}") });
-        match self.patch(patched, vec![removal]).await {
-            // Somebody was faster: the entry goes with the next repair.
-            Err(fault) if matches!(fault.class, FaultClass::Busy | FaultClass::NotFound) => Ok(()),
-            outcome => outcome.map(drop),
-        }
-    }
 }
 
 /// What an object says but for what every object has and what controllers write.
@@ -228,12 +175,6 @@ pub(super) fn content(object: &Json) -> Json {
     let fields = object.as_object().into_iter().flatten();
     let ours = fields.filter(|(name, _)| !matches!(name.as_str(), "apiVersion" | "kind" | "metadata" | "status"));
     Json::Object(ours.map(|(name, value)| (name.clone(), value.clone())).collect::<Map<_, _>>())
-}
-
-fn removal(live: &Json, field: &str, key: &str) -> Option<Json> {
-    live.get("metadata")?.get(field)?.get(key)?;
-    let key = key.replace('~', "~0").replace('/', "~1");
-    Some(json!({ "op": "remove", "path": format!("/metadata/{field}/{key}") }))
 }
 
 // Each names the manager and the field: `conflict with "kubectl": .spec.replicas`.

@@ -13,6 +13,7 @@ use converge::{Fault, FaultClass};
 use kube::config::{Config, KubeConfigOptions, Kubeconfig, KubeconfigError, NamedContext};
 use serde_json::{Value as Json, json};
 
+use super::proxy::proxy;
 use crate::drivers::aws::ClusterFacts;
 
 /// What the provider's `kubernetes` block says. All of it may be absent.
@@ -180,6 +181,7 @@ pub(super) async fn eks(cluster: &ClusterFacts) -> Result<Config, Fault> {
 
 async fn ready(kubeconfig: Kubeconfig, options: &KubeConfigOptions) -> Result<Config, Fault> {
     let contexts = kubeconfig.contexts.clone();
+    let named = named_proxy(&kubeconfig, options);
     let loaded = Config::from_custom_kubeconfig(kubeconfig, options).await;
     let mut config = loaded.map_err(|error| match error {
         KubeconfigError::LoadContext(name) => no_context(&name, &contexts),
@@ -190,10 +192,18 @@ async fn ready(kubeconfig: Kubeconfig, options: &KubeConfigOptions) -> Result<Co
     config.connect_timeout = Some(CONNECT_TIMEOUT);
     config.read_timeout = Some(READ_TIMEOUT);
     config.reset_reader_on_write = true;
-    if config.cluster_url.host().is_some_and(is_loopback) {
-        config.proxy_url = None;
-    }
+    config.proxy_url = proxy(&config.cluster_url, named.as_deref(), |name| {
+        variable(name).map(|value| value.to_string_lossy().into_owned())
+    })?;
     Ok(config)
+}
+
+// The proxy that the kubeconfig names for the cluster of its context.
+fn named_proxy(kubeconfig: &Kubeconfig, options: &KubeConfigOptions) -> Option<String> {
+    let context = options.context.as_ref().or(kubeconfig.current_context.as_ref())?;
+    let context = kubeconfig.contexts.iter().find(|known| known.name == *context)?.context.as_ref()?;
+    let cluster = kubeconfig.clusters.iter().find(|known| known.name == context.cluster)?;
+    cluster.cluster.as_ref()?.proxy_url.clone()
 }
 
 fn kubeconfig(cluster: &Json, user: &Json) -> Result<Kubeconfig, Fault> {
@@ -216,11 +226,6 @@ fn set(map: &mut Json, name: &str, value: Json) {
     }
 }
 
-fn is_loopback(host: &str) -> bool {
-    let address = host.trim_start_matches('[').trim_end_matches(']');
-    host == "localhost" || address.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
-}
-
 fn expand_home(path: &str) -> PathBuf {
     match (path.strip_prefix("~/"), variable("HOME")) {
         (Some(rest), Some(home)) => home.join(rest),
@@ -228,7 +233,7 @@ fn expand_home(path: &str) -> PathBuf {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the one file that knows where a kubeconfig may be")]
+#[expect(clippy::disallowed_methods, reason = "the one file that knows what the environment says of clusters")]
 fn variable(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
@@ -317,17 +322,20 @@ mod tests {
         std::fs::remove_file(file).unwrap();
     }
 
+    #[tokio::test]
+    async fn a_server_is_reached_through_the_proxy_that_the_kubeconfig_names() {
+        let proxy = crate::drivers::kube::testing::Server::start(|_| (502, json!({}))).await;
+        let cluster = json!({ "server": "https://k.test:6443", "proxy-url": proxy.url });
+        let kubeconfig = kubeconfig(&cluster, &json!({})).unwrap();
+        let client = kube::Client::try_from(ready(kubeconfig, &KubeConfigOptions::default()).await.unwrap()).unwrap();
+        let request = http::Request::get("/version").body(Vec::new()).unwrap();
+        assert!(client.request_text(request).await.is_err(), "this proxy lets nobody through");
+        assert_eq!(proxy.lines(), ["CONNECT k.test:6443"]);
+    }
+
     #[test]
     fn a_program_is_never_asked_to_interact() {
         let exec = ExecConfig { command: "aws".into(), args: vec!["eks".into()], ..ExecConfig::default() };
         assert_eq!(exec.document()["interactiveMode"], "Never");
-    }
-
-    #[test]
-    fn loopback_is_not_reached_through_a_proxy() {
-        for host in ["127.0.0.1", "localhost", "[::1]"] {
-            assert!(is_loopback(host), "{host}");
-        }
-        assert!(!is_loopback("10.0.0.1"));
     }
 }

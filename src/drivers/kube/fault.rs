@@ -43,6 +43,7 @@ pub(super) fn refused(deed: &Deed, http: u16, status: &Status) -> Fault {
             "Make the namespace first. Where it is made in the same configuration, take `namespace` from that \
              resource's attribute, so that Terraform knows the order.",
         ),
+        FaultClass::Invalid if is_about_selector(status) => fault.advise(SELECTOR),
         FaultClass::Unauthenticated => fault.advise(UNAUTHENTICATED),
         FaultClass::Denied => fault.advise(format!(
             "Allow it with a Role or ClusterRole and a binding; on EKS also see the cluster's access entries. \
@@ -57,6 +58,16 @@ pub(super) fn refused(deed: &Deed, http: u16, status: &Status) -> Fault {
 fn is_about_namespace(status: &Status) -> bool {
     status.details.as_ref().is_some_and(|details| details.kind == "namespaces")
 }
+
+/// Which pods a Deployment has is fixed when it is made. One that is taken over has another selector.
+pub(super) fn is_about_selector(status: &Status) -> bool {
+    let is_deployment = status.details.as_ref().is_some_and(|details| details.kind == "Deployment");
+    is_deployment && causes(status).any(|cause| cause.field == "spec.selector")
+}
+
+/// What to do about it.
+pub(super) const SELECTOR: &str = "A Deployment's selector cannot be changed, so one that was made otherwise cannot be \
+    taken over. Delete it, with its pods, or choose another name.";
 
 const UNAUTHENTICATED: &str = "Check that the credentials belong to the cluster: AWS's where it is an EKS cluster, whose \
     role or user needs an access entry (`aws eks list-access-entries --cluster-name NAME`), else those of the \
@@ -246,6 +257,14 @@ mod tests {
         assert!(fault.advice.unwrap().contains("can-i` answers for patch deployments"));
         let silent = refused(&write(), 502, &Status::default());
         assert_eq!(silent.message, "the API server answered HTTP 502 without a reason");
+    }
+
+    #[test]
+    fn a_deployment_that_selects_other_pods_cannot_be_taken_over() {
+        let mut status = status("Invalid", &[("FieldValueInvalid", "spec.selector")]);
+        assert!(refused(&write(), 422, &status).advice.is_none());
+        status.details.as_mut().unwrap().kind = "Deployment".to_owned();
+        assert_eq!(refused(&write(), 422, &status).advice.as_deref(), Some(SELECTOR));
     }
 
     #[test]

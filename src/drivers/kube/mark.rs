@@ -6,16 +6,23 @@ use sha2::{Digest as _, Sha256};
 
 use crate::components::kube::{Labels, OWNER_ANNOTATION, OWNER_LABEL};
 
-/// Labels and annotations that tools put on what they manage, by their beginnings.
-const TOOLS: [&str; 5] = [
-    "meta.helm.sh/",
-    "argocd.argoproj.io/",
-    "kustomize.toolkit.fluxcd.io/",
-    "helm.toolkit.fluxcd.io/",
-    "helm.sh/chart",
+/// Labels and annotations that tools put on what they manage, by their beginnings. Flux and Argo CD before Helm,
+/// whose charts they install.
+const TOOLS: [(&str, &str); 5] = [
+    ("kustomize.toolkit.fluxcd.io/", "Flux"),
+    ("helm.toolkit.fluxcd.io/", "Flux"),
+    ("argocd.argoproj.io/", "Argo CD"),
+    ("meta.helm.sh/", "Helm"),
+    ("helm.sh/chart", "Helm"),
 ];
 const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
-const TOOL_NAMES: [&str; 3] = ["Helm", "argocd", "flux"];
+const TOOL_NAMES: [(&str, &str); 3] = [("helm", "Helm"), ("argocd", "Argo CD"), ("flux", "Flux")];
+
+/// How an object that nobody manages is taken over, and one that a tool manages.
+const TAKE: &str = "To take it over, set `adopt = \"if_unmanaged\"`, or `adopt = \"always\"` for objects of other tools \
+    as well.";
+const TAKE_AWAY: &str = "To take it over, take it out of that tool, so that the two do not undo each other's work, and \
+    set `adopt = \"always\"`.";
 
 /// What servers and controllers write into labels and annotations for themselves.
 const NOISE: [&str; 7] = [
@@ -50,10 +57,10 @@ pub(super) fn ownership(live: &Json, adopt: Option<&str>) -> Ownership {
     if let Some(mark) = annotations.get(OWNER_ANNOTATION) {
         return Ownership::Marked(Owner(mark.clone()));
     }
-    match adopt {
-        Some("always") => Ownership::Adoptable,
-        Some("if_unmanaged") if !is_managed(&map(live, "labels"), &annotations) => Ownership::Adoptable,
-        _ => Ownership::Unmarked,
+    match (adopt, manager(&map(live, "labels"), &annotations)) {
+        (Some("always"), _) | (Some("if_unmanaged"), None) => Ownership::Adoptable,
+        (_, None) => Ownership::Claimable { manager: None, advice: TAKE },
+        (_, manager) => Ownership::Claimable { manager, advice: TAKE_AWAY },
     }
 }
 
@@ -63,9 +70,12 @@ pub(super) fn ours(live: &Json, field: &str, wanted: &Labels) -> Labels {
     map(live, field).into_iter().filter(|(key, _)| wanted.contains_key(key) || !is_noise(key)).collect()
 }
 
-fn is_managed(labels: &Labels, annotations: &Labels) -> bool {
-    let has_mark = labels.keys().chain(annotations.keys()).any(|key| TOOLS.iter().any(|tool| key.starts_with(tool)));
-    has_mark || labels.get(MANAGED_BY).is_some_and(|name| TOOL_NAMES.iter().any(|tool| tool.eq_ignore_ascii_case(name)))
+fn manager(labels: &Labels, annotations: &Labels) -> Option<&'static str> {
+    let has = |beginning: &str| labels.keys().chain(annotations.keys()).any(|key| key.starts_with(beginning));
+    let marked = TOOLS.iter().find(|(beginning, _)| has(beginning));
+    let named =
+        labels.get(MANAGED_BY).and_then(|name| TOOL_NAMES.iter().find(|(tool, _)| tool.eq_ignore_ascii_case(name)));
+    marked.or(named).map(|(_, tool)| *tool)
 }
 
 fn map(live: &Json, field: &str) -> Labels {
@@ -96,22 +106,25 @@ mod tests {
 
     #[test]
     fn the_users_word_decides_about_an_object_without_a_mark() {
-        check(&json!({}), &json!({}), None, &Ownership::Unmarked);
-        check(&json!({}), &json!({}), Some("never"), &Ownership::Unmarked);
+        let claimable = Ownership::Claimable { manager: None, advice: TAKE };
+        check(&json!({}), &json!({}), None, &claimable);
+        check(&json!({}), &json!({}), Some("never"), &claimable);
         check(&json!({}), &json!({}), Some("if_unmanaged"), &Ownership::Adoptable);
         check(&json!({ MANAGED_BY: "Kustomize" }), &json!({}), Some("if_unmanaged"), &Ownership::Adoptable);
     }
 
     #[test]
     fn an_object_of_another_tool_is_adopted_only_where_always_is_said() {
-        for (labels, annotations) in [
-            (json!({ MANAGED_BY: "Helm" }), json!({})),
-            (json!({}), json!({ "meta.helm.sh/release-name": "x" })),
-            (json!({ "argocd.argoproj.io/instance": "x" }), json!({})),
-            (json!({ "kustomize.toolkit.fluxcd.io/name": "x" }), json!({})),
-            (json!({ "helm.toolkit.fluxcd.io/name": "x" }), json!({})),
+        for (labels, annotations, tool) in [
+            (json!({ MANAGED_BY: "Helm" }), json!({}), "Helm"),
+            (json!({ MANAGED_BY: "Helm" }), json!({ "helm.toolkit.fluxcd.io/name": "x" }), "Flux"),
+            (json!({}), json!({ "meta.helm.sh/release-name": "x" }), "Helm"),
+            (json!({ "argocd.argoproj.io/instance": "x" }), json!({}), "Argo CD"),
+            (json!({ "kustomize.toolkit.fluxcd.io/name": "x" }), json!({}), "Flux"),
         ] {
-            check(&labels, &annotations, Some("if_unmanaged"), &Ownership::Unmarked);
+            let managed = Ownership::Claimable { manager: Some(tool), advice: TAKE_AWAY };
+            check(&labels, &annotations, Some("if_unmanaged"), &managed);
+            check(&labels, &annotations, None, &managed);
             check(&labels, &annotations, Some("always"), &Ownership::Adoptable);
         }
     }

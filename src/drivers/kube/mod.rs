@@ -8,18 +8,22 @@ mod object;
 mod secret;
 
 mod apply;
+mod clear;
 mod coverage;
 mod fields;
 mod mark;
 mod meaning;
+mod nodes;
 mod preflight;
 mod reader;
 mod translate;
 
+mod asker;
 mod diagnosis;
 mod holders;
 mod pods;
 mod readiness;
+mod unplaced;
 
 mod address;
 mod call;
@@ -29,6 +33,7 @@ mod credentials;
 mod discovery;
 mod fault;
 mod program;
+mod proxy;
 mod token;
 
 #[cfg(test)]

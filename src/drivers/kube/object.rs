@@ -127,10 +127,13 @@ impl<K: Kind> Driver<Object<K>> for KubeDriver<K> {
             return Vec::new();
         }
         let asked = async {
-            let place = self.place(spec).await.ok().flatten()?;
+            let Some(place) = self.place(spec).await.ok()? else {
+                return Some(vec![preflight::unknown(Type::of::<K>())]);
+            };
             let object = document(&place.address, spec, &Owner(String::new()));
             let wish = Wish { client: &place.client, address: place.address, object: &object };
-            let mut findings = preflight::dry_run(&wish).await;
+            let (mut findings, of_nodes) = futures::join!(preflight::dry_run(&wish), preflight::nodes(&wish));
+            findings.extend(of_nodes);
             if K::KIND == "ClusterQueue" {
                 findings.extend(coverage::findings(&place.client, &spec.manifest).await);
             }

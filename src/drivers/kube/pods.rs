@@ -16,8 +16,8 @@ pub(super) struct Trouble {
     pub(super) container: Option<String>,
     /// The reason.
     pub(super) text: String,
-    /// It will not pass by itself.
-    pub(super) is_final: bool,
+    /// What to do where it will not pass by itself.
+    pub(super) advice: Option<&'static str>,
     /// Where more is to be learned.
     pub(super) more: More,
 }
@@ -30,13 +30,27 @@ pub(super) enum More {
     FormerLog,
     /// The pod's events: what the kubelet complains of.
     Events,
+    /// What autoscalers say.
+    Place,
+    /// Who holds its gate.
+    Gate,
 }
 
-/// Reasons that no retry cures.
-const FINAL: [&str; 2] = ["ErrImageNeverPull", "InvalidImageName"];
+/// Reasons that no retry cures, and what does.
+const FINAL: [(&str, &str); 2] = [("ErrImageNeverPull", IMAGE), ("InvalidImageName", IMAGE)];
 /// Reasons that a retry may cure, for a while.
-const STUCK: [&str; 5] =
-    ["CreateContainerConfigError", "CreateContainerError", "ErrImagePull", "ImagePullBackOff", "RunContainerError"];
+const STUCK: [(&str, &str); 5] = [
+    ("CreateContainerConfigError", CONFIG),
+    ("CreateContainerError", START),
+    ("ErrImagePull", IMAGE),
+    ("ImagePullBackOff", IMAGE),
+    ("RunContainerError", START),
+];
+const IMAGE: &str = "Check the name of the image, and the credentials for its registry.";
+const CONFIG: &str = "Make what the message names: the Secret or the ConfigMap, and its key.";
+const START: &str = "Check the command and what is mounted.";
+const MEMORY: &str = "Give the container more memory.";
+const LOG: &str = "Correct what the end of its log names.";
 /// How long that while is, in seconds: two or three pulls.
 const PATIENCE: i64 = 60;
 /// As many ends of a container are no accident.
@@ -52,7 +66,14 @@ pub(super) fn trouble(pod: &Json, now: Option<i64>) -> Option<Trouble> {
     }
     let scheduled = find(pod, "PodScheduled");
     if is(scheduled, "False") {
-        return scheduled.map(|condition| whole(pod, because(condition)));
+        return scheduled.map(|condition| {
+            let more = match text(condition, "reason") {
+                "Unschedulable" => More::Place,
+                "SchedulingGated" => More::Gate,
+                _ => More::Nowhere,
+            };
+            Trouble { more, ..whole(pod, because(condition)) }
+        });
     }
     let is_stuck = scheduled
         .and_then(|condition| seconds(text(condition, "lastTransitionTime")))
@@ -75,13 +96,16 @@ pub(super) fn trouble(pod: &Json, now: Option<i64>) -> Option<Trouble> {
 }
 
 fn whole(pod: &Json, text: String) -> Trouble {
-    Trouble { pod: name(pod).to_owned(), container: None, text, is_final: false, more: More::Nowhere }
+    Trouble { pod: name(pod).to_owned(), container: None, text, advice: None, more: More::Nowhere }
 }
 
 fn container(pod: &Json, status: &Json, is_stuck: bool) -> Option<Trouble> {
-    let trouble = |text: String, is_final: bool, more: More| {
+    let trouble = |text: String, advice: Option<&'static str>, more: More| {
         let container = Some(self::text(status, "name").to_owned());
-        Some(Trouble { pod: name(pod).to_owned(), container, text, is_final, more })
+        Some(Trouble { pod: name(pod).to_owned(), container, text, advice, more })
+    };
+    let cure = |of: &[(&str, &'static str)], reason: &str| {
+        of.iter().find(|(known, _)| *known == reason).map(|(_, advice)| *advice)
     };
     let restarts = status.get("restartCount").and_then(Json::as_i64).unwrap_or_default();
     let waiting = status.pointer("/state/waiting");
@@ -90,20 +114,24 @@ fn container(pod: &Json, status: &Json, is_stuck: bool) -> Option<Trouble> {
     let reason = waiting.map_or("", |waiting| text(waiting, "reason"));
     if ended.is_some_and(|ended| text(ended, "reason") == "OOMKilled") && restarts_matter(status) {
         let text = format!("OOMKilled: it needs more memory than its limit ({restarts} restarts)");
-        return trouble(text, restarts >= KILLS, More::FormerLog);
+        return trouble(text, (restarts >= KILLS).then_some(MEMORY), More::FormerLog);
     }
     match (waiting, exit) {
-        (Some(waiting), _) if FINAL.contains(&reason) => trouble(because(waiting), true, More::Nowhere),
-        (Some(waiting), _) if STUCK.contains(&reason) => trouble(because(waiting), is_stuck, More::Nowhere),
+        (Some(waiting), _) if cure(&FINAL, reason).is_some() => {
+            trouble(because(waiting), cure(&FINAL, reason), More::Nowhere)
+        }
+        (Some(waiting), _) if cure(&STUCK, reason).is_some() => {
+            trouble(because(waiting), cure(&STUCK, reason).filter(|_| is_stuck), More::Nowhere)
+        }
         (_, Some(exit)) if restarts_matter(status) && (exit != 0 || restarts > 0) => {
             let text = format!("its process ended with code {exit} ({restarts} restarts)");
-            trouble(text, restarts >= CRASHES, More::FormerLog)
+            trouble(text, (restarts >= CRASHES).then_some(LOG), More::FormerLog)
         }
         (Some(waiting), _) if reason == "PodInitializing" || reason == "ContainerCreating" => {
-            trouble(because(waiting), false, More::Events)
+            trouble(because(waiting), None, More::Events)
         }
-        (Some(waiting), _) => trouble(because(waiting), false, More::Nowhere),
-        (None, _) => running(status).and_then(|text| trouble(text.to_owned(), false, More::Events)),
+        (Some(waiting), _) => trouble(because(waiting), None, More::Nowhere),
+        (None, _) => running(status).and_then(|text| trouble(text.to_owned(), None, More::Events)),
     }
 }
 
@@ -162,7 +190,7 @@ mod tests {
 
     fn check(pod: &Json, line: &str, is_final: bool) {
         let trouble = trouble(pod, NOW).unwrap();
-        assert_eq!((trouble.line().as_str(), trouble.is_final), (line, is_final), "{pod}");
+        assert_eq!((trouble.line().as_str(), trouble.advice.is_some()), (line, is_final), "{pod}");
     }
 
     fn waiting(reason: &str, message: &str) -> Json {
@@ -174,11 +202,9 @@ mod tests {
         let message = "0/1 nodes are available: 1 Insufficient nvidia.com/gpu.";
         let condition =
             json!({ "type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message });
-        check(
-            &pod(&json!([condition]), &json!({})),
-            "pod p: Unschedulable: 0/1 nodes are available: 1 Insufficient nvidia.com/gpu",
-            false,
-        );
+        let pod = pod(&json!([condition]), &json!({}));
+        check(&pod, "pod p: Unschedulable: 0/1 nodes are available: 1 Insufficient nvidia.com/gpu", false);
+        assert_eq!(trouble(&pod, NOW).unwrap().more, More::Place);
     }
 
     #[test]
@@ -186,8 +212,8 @@ mod tests {
         let container = waiting("ImagePullBackOff", "Back-off pulling image \"x\"");
         let line = "pod p (container c): ImagePullBackOff: Back-off pulling image \"x\"";
         check(&bound(&container), line, true);
-        assert!(!trouble(&bound(&container), Some(1_700_000_030)).unwrap().is_final);
-        assert!(!trouble(&bound(&container), None).unwrap().is_final, "a server without a clock is believed");
+        assert!(trouble(&bound(&container), Some(1_700_000_030)).unwrap().advice.is_none());
+        assert!(trouble(&bound(&container), None).unwrap().advice.is_none(), "a server without a clock is believed");
         check(&bound(&waiting("InvalidImageName", "bad")), "pod p (container c): InvalidImageName: bad", true);
     }
 

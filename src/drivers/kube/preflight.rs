@@ -8,13 +8,18 @@ use kube::core::Status;
 use serde_json::{Value as Json, json};
 
 use super::{
+    address::{Type, encode},
     apply::{Way, Wish},
     call::{JSON, Reply, Request},
-    fault::{Deed, is_terminating},
+    fault::{Deed, SELECTOR, is_about_selector, is_terminating, is_unknown_kind},
+    nodes::{Look, Pod},
 };
 
-/// A plan does not wait for a cluster that may not be there yet.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// A plan does not wait for a cluster that may not be there yet. One that cannot be reached is given up sooner.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Of more nodes than this it is not known what there is among them.
+const MOST_NODES: usize = 500;
 
 /// What `asked` says, if it says it soon.
 pub(super) async fn soon<T>(cx: &Cx, asked: impl Future<Output = T>) -> Option<T> {
@@ -26,15 +31,16 @@ pub(super) async fn soon<T>(cx: &Cx, asked: impl Future<Output = T>) -> Option<T
     }
 }
 
-/// What the server says of the object. Silence where it cannot be asked, where the namespace or the kind is not there
-/// yet, and where we may not ask.
+/// What the server says of the object. Silence where it cannot be asked, where the namespace is not there yet, and where
+/// we may not ask.
 pub(super) async fn dry_run(wish: &Wish<'_>) -> Vec<Finding> {
     // Forced: who manages which field is a question for the apply.
     match wish.send(Way { is_forced: true, is_dry_run: true }).await {
         Ok(Reply::Done(answer)) => answer.warnings.iter().map(|warning| warned(wish, warning)).collect(),
+        Ok(Reply::Refused { http, status }) if is_unknown_kind(http, &status) => vec![unknown(wish.address.of)],
         Ok(Reply::Refused { http, status }) => match verdict(http, &status) {
-            // What a stranger put beside ours is taken away by the update and not by this question.
-            Verdict::Refused if wish.has_strays().await => Vec::new(),
+            // What a stranger put in the way of ours goes with the change.
+            Verdict::Refused if wish.can_clear().await.unwrap_or(false) => Vec::new(),
             Verdict::Refused => vec![refused(wish, &status)],
             Verdict::RefusedIfAllowed if may_write(wish).await => vec![refused(wish, &status)],
             Verdict::RefusedIfAllowed | Verdict::Silent => Vec::new(),
@@ -42,6 +48,26 @@ pub(super) async fn dry_run(wish: &Wish<'_>) -> Vec<Finding> {
         Err(_) => Vec::new(),
     }
 }
+
+/// What the nodes that are there say of pods that choose among them. Silence where they cannot be listed, or not at
+/// once.
+pub(super) async fn nodes(wish: &Wish<'_>) -> Vec<Finding> {
+    let Some(spec) = wish.object.pointer("/spec/template/spec") else { return Vec::new() };
+    let pod = Pod(spec);
+    if !pod.is_choosy() {
+        return Vec::new();
+    }
+    let words = wish.address.words();
+    let deed = Deed { action: "kubernetes:list nodes".to_owned(), object: words.clone(), is_write: false };
+    let path = format!("/api/v1/nodes?limit={MOST_NODES}&labelSelector={}", encode(&pod.selector()));
+    let Ok(answer) = wish.client.done(&deed, &Request::get(path)).await else { return Vec::new() };
+    let has_more =
+        answer.body.pointer("/metadata/continue").and_then(Json::as_str).is_some_and(|more| !more.is_empty());
+    let nodes = answer.body.get("items").and_then(Json::as_array).filter(|_| !has_more);
+    nodes.map_or_else(Vec::new, |nodes| Look { of: &words, pod, nodes }.findings())
+}
+
+const REFUSED: &str = "Change what the message names, or the policy of the cluster that refuses it.";
 
 /// What a refusal says of the apply to come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,15 +124,31 @@ fn field(wish: &Wish<'_>) -> &'static str {
     if wish.address.of.kind == "Namespace" { "labels" } else { "manifest" }
 }
 
+/// The server does not have the kind, or no version of it that we know.
+pub(super) fn unknown(of: Type) -> Finding {
+    Finding {
+        severity: Severity::Warning,
+        field: "",
+        summary: format!("The cluster does not know {} yet", of.kind),
+        detail: format!(
+            "It has no version {} of {} of {}. Have what brings it installed before, in this run or another.",
+            of.versions.join(" or "),
+            of.kind,
+            of.group
+        ),
+    }
+}
+
 fn refused(wish: &Wish<'_>, status: &Status) -> Finding {
     Finding {
         severity: Severity::Error,
         field: field(wish),
         summary: format!("The cluster will refuse {}", wish.address.words()),
         detail: format!(
-            "{}: {}. Change what the message names, or the policy of the cluster that refuses it.",
+            "{}: {}. {}",
             if status.reason.is_empty() { "Refused" } else { &status.reason },
-            status.message.trim_end_matches('.')
+            status.message.trim_end_matches('.'),
+            if is_about_selector(status) { SELECTOR } else { REFUSED }
         ),
     }
 }

@@ -120,7 +120,7 @@ fn deployment(live: &Json, owns_replicas: bool) -> Readiness {
     }
     match (updated < wanted, all > updated, available < updated) {
         (false, false, false) => Readiness::Ready,
-        _ if reason == "ProgressDeadlineExceeded" => Readiness::Broken(progressing.map_or(String::new(), because)),
+        _ if reason == "ProgressDeadlineExceeded" => Readiness::broken(progressing.map_or(String::new(), because)),
         (true, ..) => Readiness::Waiting(format!("{updated} of {wanted} replicas are updated")),
         (_, true, _) => Readiness::Waiting(format!("{} replicas of the former kind are still there", all - updated)),
         (_, _, true) => Readiness::Waiting(format!("{available} of {wanted} replicas are available")),
@@ -130,16 +130,16 @@ fn deployment(live: &Json, owns_replicas: bool) -> Readiness {
 fn claim(live: &Json) -> Readiness {
     match live.pointer("/status/phase").and_then(Json::as_str) {
         Some("Bound") => Readiness::Ready,
-        Some("Lost") => Readiness::Broken("Lost: the volume it was bound to is gone".to_owned()),
+        Some("Lost") => Readiness::broken("Lost: the volume it was bound to is gone"),
         phase => Readiness::Waiting(format!("{}, not bound to a volume yet", phase.unwrap_or("Pending"))),
     }
 }
 
 fn volume(live: &Json) -> Readiness {
     match live.pointer("/status/phase").and_then(Json::as_str) {
-        Some("Failed") => Readiness::Broken(format!("Failed: {}", text(live.get("status").unwrap_or(live), "message"))),
+        Some("Failed") => Readiness::broken(format!("Failed: {}", text(live.get("status").unwrap_or(live), "message"))),
         // Bound for ever to a claim that was deleted; its data is where it was.
-        Some("Released") => Readiness::Broken("Released: the claim it was bound to was deleted".to_owned()),
+        Some("Released") => Readiness::broken("Released: the claim it was bound to was deleted"),
         None | Some("Pending") => Readiness::Waiting("Pending".to_owned()),
         Some(_) => Readiness::Ready,
     }
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn a_deployment_past_its_deadline_is_broken() {
         let text = "ProgressDeadlineExceeded: it says".to_owned();
-        check("Deployment", rollout(2, [2, 2, 1], "ProgressDeadlineExceeded"), Readiness::Broken(text));
+        check("Deployment", rollout(2, [2, 2, 1], "ProgressDeadlineExceeded"), Readiness::broken(text));
         check(
             "Deployment",
             rollout(1, [2, 2, 1], "ProgressDeadlineExceeded"),
@@ -305,7 +305,7 @@ mod tests {
         let phase = |phase: &str| json!({ "status": { "phase": phase } });
         check("PersistentVolumeClaim", phase("Bound"), Readiness::Ready);
         check("PersistentVolumeClaim", phase("Pending"), waiting("Pending, not bound to a volume yet"));
-        assert!(matches!(readiness("PersistentVolumeClaim", &phase("Lost"), true), Readiness::Broken(_)));
+        assert!(matches!(readiness("PersistentVolumeClaim", &phase("Lost"), true), Readiness::Broken { .. }));
         check("PersistentVolume", phase("Available"), Readiness::Ready);
         check("PersistentVolume", json!({}), waiting("Pending"));
         check("Namespace", phase("Active"), Readiness::Ready);

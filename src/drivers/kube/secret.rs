@@ -46,7 +46,7 @@ impl Driver<TokenSecret> for SecretDriver {
         Ok(Some(Observed {
             ownership: mark::ownership(&live, spec.adopt.as_deref()),
             readiness: match readiness(SECRET.kind, &live, true) {
-                Readiness::Broken(reason) => Readiness::Waiting(reason),
+                Readiness::Broken { reasons, .. } => Readiness::Waiting(reasons),
                 readiness => readiness,
             },
             outputs: TokenSecretOutputs {

@@ -84,7 +84,7 @@ impl Bring<'_> {
             // Usable, but not yet compared once more: only `settle` calls it ready.
             Readiness::Ready => Health::Begun,
             Readiness::Waiting(state) => Health::Waiting(state.clone()),
-            Readiness::Broken(reasons) => Health::Broken(reasons.clone()),
+            Readiness::Broken { reasons, .. } => Health::Broken(reasons.clone()),
         };
         let is_known =
             self.object.entry().is_some_and(|entry| entry.outputs == found.outputs && entry.health == health);

@@ -41,7 +41,7 @@ impl FakeDriver {
             None => Ownership::Unmarked,
         };
         let readiness = match &object.broken {
-            Some(reasons) => Readiness::Broken(reasons.clone()),
+            Some(reasons) => Readiness::broken(reasons),
             None if object.waits > 0 => Readiness::Waiting("CREATING".to_owned()),
             None => Readiness::Ready,
         };

@@ -46,7 +46,7 @@ fn tag_list(tags: &Tags) -> Result<Vec<Tag>, Fault> {
 fn readiness(state: &LifeCycleState) -> Readiness {
     match state {
         LifeCycleState::Available => Readiness::Ready,
-        LifeCycleState::Error => Readiness::Broken("EFS could not make it, and does not say why".to_owned()),
+        LifeCycleState::Error => Readiness::broken("EFS could not make it, and does not say why"),
         state => Readiness::Waiting(state.as_str().to_owned()),
     }
 }

@@ -210,7 +210,7 @@ fn readiness(found: &[MountTargetDescription]) -> Readiness {
     };
     let broken = all(&[LifeCycleState::Error]);
     if !broken.is_empty() {
-        return Readiness::Broken(broken.join(", "));
+        return Readiness::broken(broken.join(", "));
     }
     let waiting = all(&[LifeCycleState::Creating, LifeCycleState::Updating, LifeCycleState::Deleting]);
     if waiting.is_empty() { Readiness::Ready } else { Readiness::Waiting(waiting.join(", ")) }

@@ -67,7 +67,7 @@ fn outputs(spec: &NodeGroup, group: &Nodegroup) -> NodeGroupOutputs {
 fn readiness(group: &Nodegroup) -> Readiness {
     match &group.status {
         Some(NodegroupStatus::Active | NodegroupStatus::Degraded) => Readiness::Ready,
-        Some(NodegroupStatus::CreateFailed | NodegroupStatus::DeleteFailed) => Readiness::Broken(with_issues(group)),
+        Some(NodegroupStatus::CreateFailed | NodegroupStatus::DeleteFailed) => Readiness::broken(with_issues(group)),
         _ => Readiness::Waiting(with_issues(group)),
     }
 }
@@ -134,7 +134,7 @@ mod tests {
         let words = "NodeCreationFailure: Instances failed to join the kubernetes cluster (i-0abc)";
         for status in [NodegroupStatus::CreateFailed, NodegroupStatus::DeleteFailed] {
             let expected = format!("{}: {words}", status.as_str());
-            assert_eq!(readiness(&failed(status)), Readiness::Broken(expected));
+            assert_eq!(readiness(&failed(status)), Readiness::broken(expected));
         }
         let creating = readiness(&failed(NodegroupStatus::Creating));
         assert_eq!(creating, Readiness::Waiting(format!("CREATING: {words}")));

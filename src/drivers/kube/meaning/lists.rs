@@ -64,6 +64,19 @@ const OURS_WHEN_ABSENT: [(&str, &[&str]); 1] =
 /// Objects that may be sent empty without meaning "all" or "nothing".
 const OPEN_WHEN_EMPTY: [&str; 9] =
     ["annotations", "data", "labels", "metadata", "resources", "securityContext", "spec", "strategy", "template"];
+/// Objects of which one field alone may be set beside those that all have: how a variable gets its value, where a
+/// volume comes from, how a probe asks. Elements of a list are meant by the list's name.
+const UNIONS: [&str; 9] = [
+    "env",
+    "livenessProbe",
+    "postStart",
+    "preStop",
+    "readinessProbe",
+    "startupProbe",
+    "strategy",
+    "valueFrom",
+    "volumes",
+];
 const QUANTITIES: [&str; 6] =
     ["averageValue", "borrowingLimit", "divisor", "lendingLimit", "nominalQuota", "sizeLimit"];
 const MAPS_OF_QUANTITIES: [&str; 10] = [
@@ -103,7 +116,7 @@ impl<'a> Place<'a> {
         Place { kind: self.kind, name, parent: Some(self) }
     }
 
-    fn parent_name(&self) -> &str {
+    fn parent_name(&self) -> &'a str {
         self.parent.map_or("", |parent| parent.name)
     }
 
@@ -150,6 +163,17 @@ impl<'a> Place<'a> {
     /// Whether an empty object and none differ here.
     pub(super) fn has_meaning_when_empty(&self) -> bool {
         is_selector(self.name) || matches!(self.name, "emptyDir" | ELEMENT)
+    }
+
+    /// Whether only one of the object's fields may be set, so that what somebody else set keeps ours out.
+    pub(super) fn is_union(&self) -> bool {
+        let name = if self.name == ELEMENT { self.parent_name() } else { self.name };
+        UNIONS.contains(&name)
+    }
+
+    /// Of this list, a field beside the keys that no two elements may share.
+    pub(super) fn unique(&self) -> Option<&'static str> {
+        (self.name == "ports").then_some("name")
     }
 
     pub(super) fn is_quantity(&self) -> bool {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json, json};
 use super::{
     additions,
     lists::{ELEMENT, ListRule, Place},
-    pair,
+    pair, part,
 };
 
 /// One operation that takes a stranger's addition away.
@@ -17,16 +17,17 @@ pub(crate) enum Stray {
         /// Where, as a JSON pointer.
         pointer: String,
     },
-    /// A list with a stranger's element.
-    List {
+    /// A list with a stranger's element, or an object of which a stranger set another alternative.
+    Replaced {
         /// Where, as a JSON pointer.
         pointer: String,
-        /// The list without it and with all of ours.
-        without: Json,
+        /// What is to be there.
+        with: Json,
     },
 }
 
-/// The additions of others that change the meaning of what we wrote. Removing them in this order is valid.
+/// The additions of others that change the meaning of what we wrote, or that ours cannot stand beside. Removing them in
+/// this order is valid.
 pub(crate) fn strays(kind: &str, wanted: &Json, live: &Json) -> Vec<Stray> {
     let mut found = Vec::new();
     walk(&Place::root(kind), "", wanted, live, &mut found);
@@ -40,13 +41,21 @@ impl Stray {
     pub(crate) fn operation(&self) -> Json {
         match self {
             Self::Field { pointer } => json!({ "op": "remove", "path": pointer }),
-            Self::List { pointer, without } => json!({ "op": "replace", "path": pointer, "value": without }),
+            Self::Replaced { pointer, with } => json!({ "op": "replace", "path": pointer, "value": with }),
         }
     }
 }
 
 fn walk(place: &Place<'_>, pointer: &str, wanted: &Json, live: &Json, found: &mut Vec<Stray>) {
     match (wanted, live) {
+        // Only one of its fields may be set, and it is not the one that we want.
+        (Json::Object(ours), Json::Object(theirs))
+            if place.is_union()
+                && theirs.keys().any(|name| !ours.contains_key(name))
+                && part(place, wanted, live) != *wanted =>
+        {
+            found.push(Stray::Replaced { pointer: pointer.to_owned(), with: wanted.clone() });
+        }
         (Json::Object(wanted), Json::Object(live)) => walk_object(place, pointer, (wanted, live), found),
         (Json::Array(wanted), Json::Array(live)) => walk_list(place, pointer, (wanted, live), found),
         _ => {}
@@ -73,9 +82,22 @@ fn walk_list(place: &Place<'_>, pointer: &str, (wanted, live): (&[Json], &[Json]
         let of_ours = |(wanted, at): &(&Json, Option<usize>)| {
             at.and_then(|index| live.get(index)).map_or_else(|| (*wanted).clone(), Clone::clone)
         };
-        let without = Json::Array(pairs.iter().map(of_ours).collect());
-        found.push(Stray::List { pointer: pointer.to_owned(), without });
+        let with = Json::Array(pairs.iter().map(of_ours).collect());
+        found.push(Stray::Replaced { pointer: pointer.to_owned(), with });
         return;
+    }
+    if let Some(field) = place.unique() {
+        let is_rival = |index: usize, theirs: &Json| {
+            let is_paired = pairs.iter().any(|(_, at)| *at == Some(index));
+            let shares = |ours: &Json| ours.get(field).is_some_and(|value| theirs.get(field) == Some(value));
+            !is_paired && wanted.iter().any(shares)
+        };
+        let others = live.iter().enumerate().filter(|(index, theirs)| !is_rival(*index, theirs));
+        let with: Vec<_> = others.map(|(_, element)| element.clone()).collect();
+        if with.len() < live.len() {
+            found.push(Stray::Replaced { pointer: pointer.to_owned(), with: Json::Array(with) });
+            return;
+        }
     }
     let element = place.at(ELEMENT);
     for (wanted, at) in pairs {

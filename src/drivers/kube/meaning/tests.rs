@@ -204,11 +204,13 @@ fn a_flavor_that_somebody_made_narrower_differs_and_an_empty_taint_value_does_no
     check("ResourceFlavor", json!({ "spec": {} }), narrowed.clone(), narrowed);
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "reads better with literals")]
+fn operations(kind: &str, wanted: Json, live: Json) -> Vec<Json> {
+    strays(kind, &wanted, &live).iter().map(Stray::operation).collect()
+}
+
 #[test]
 fn strangers_additions_are_taken_away_and_nothing_else() {
-    let operations = |kind: &str, wanted: Json, live: Json| {
-        strays(kind, &wanted, &live).iter().map(Stray::operation).collect::<Vec<_>>()
-    };
     assert_eq!(
         operations(
             "Service",
@@ -272,4 +274,47 @@ fn a_queue_that_somebody_lets_borrow_is_not_as_wanted() {
     check(with(json!({}), json!({ "cohortName": "somebody" })), false);
     let live = with(json!({}), json!({ "cohort": "somebody" }));
     assert_eq!(strays("ClusterQueue", &wanted, &live), [Stray::Field { pointer: "/spec/cohort".to_owned() }]);
+}
+
+#[test]
+fn what_ours_cannot_stand_beside_is_taken_away() {
+    assert_eq!(
+        operations(
+            "Deployment",
+            json!({ "containers": [{ "name": "main", "ports": [{ "name": "http", "containerPort": 80 }] }] }),
+            json!({ "containers": [{ "name": "main", "ports": [
+                { "name": "http", "containerPort": 81 }, { "name": "x", "containerPort": 82 },
+            ] }] }),
+        ),
+        [json!({
+            "op": "replace", "path": "/containers/0/ports", "value": [{ "name": "x", "containerPort": 82 }],
+        })],
+        "what ours cannot stand beside goes from an open list too",
+    );
+    for (wanted, live) in [
+        (
+            json!({ "strategy": { "type": "Recreate" } }),
+            json!({ "strategy": { "type": "RollingUpdate", "rollingUpdate": { "maxSurge": 1 } } }),
+        ),
+        (
+            json!({ "env": [{ "name": "A", "value": "1" }] }),
+            json!({ "env": [{ "name": "A", "valueFrom": { "fieldRef": { "fieldPath": "metadata.name" } } }] }),
+        ),
+        (
+            json!({ "volumes": [{ "name": "a", "emptyDir": { "medium": "Memory" } }] }),
+            json!({ "volumes": [{ "name": "a", "hostPath": { "path": "/" } }] }),
+        ),
+    ] {
+        let (field, value) = wanted.as_object().and_then(|map| map.iter().next()).expect("one field");
+        let (path, value) = match value.as_array() {
+            Some(list) => (format!("/{field}/0"), list[0].clone()),
+            None => (format!("/{field}"), value.clone()),
+        };
+        let replaced = json!({ "op": "replace", "path": path, "value": value });
+        assert_eq!(operations("Deployment", wanted.clone(), live), [replaced], "another alternative goes");
+        assert_eq!(operations("Deployment", wanted.clone(), wanted.clone()), Vec::<Json>::new());
+    }
+    let probe = json!({ "startupProbe": { "httpGet": { "path": "/health" } } });
+    let filled_in = json!({ "startupProbe": { "httpGet": { "path": "/health" }, "successThreshold": 1 } });
+    assert_eq!(operations("Deployment", probe, filled_in), Vec::<Json>::new(), "a default is no alternative");
 }
