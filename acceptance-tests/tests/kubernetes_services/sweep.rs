@@ -2,7 +2,7 @@
 //! them at every object. The same for every call is done in-process, without terraform.
 
 use crate::support::{Stage, scene, tenancy};
-use acceptance_tests::{Output, Rule};
+use acceptance_tests::{Output, Proxy, Rule};
 use anyhow::{Context, Result, ensure};
 use std::fmt::Write;
 
@@ -33,7 +33,8 @@ fn a_service_survives_every_fault_and_kill() -> Result<()> {
             for (deed, attributes, run) in deeds {
                 stage.workspace.configure(&stage.service(attributes))?;
                 let rule = rule(Rule::writes().nth(u64::try_from(at)? + 1));
-                disturbed(&stage, run, rule).with_context(|| format!("{deed}, write {}, {fault}", at + 1))?;
+                disturbed(&stage, &stage.api, run, rule)
+                    .with_context(|| format!("{deed}, write {}, {fault}", at + 1))?;
                 if deed == "destroy" { stage.destroy() } else { stage.settled() }
                     .with_context(|| format!("after {deed}, write {}, {fault}", at + 1))?;
             }
@@ -72,14 +73,19 @@ fn a_tenant_survives_every_fault_and_kill() -> Result<()> {
             run(&stage)?.ok()?;
             counts.push(u64::try_from(stage.writes().len())?);
         }
+        // The first, the last and two between in Kubernetes, each with another fault; the second of three in AWS.
         let mut table = String::new();
-        for (at, (fault, rule)) in FAULTS.iter().enumerate() {
+        let in_aws = FAULTS.iter().filter(|(fault, _)| fault.ends_with("after")).map(|fault| (None, fault));
+        for (at, (fault, rule)) in (0..).map(Some).zip(&FAULTS).chain(in_aws) {
             for ((deed, attributes, run), count) in deeds.into_iter().zip(&counts) {
-                // The first, the last and two between, each with another fault.
-                let k = 1 + u64::try_from(at)? * (count - 1) / 3;
+                let (proxy, k, whose) = match at {
+                    Some(at) => (&stage.api, 1 + at * (count - 1) / 3, format!("of {count}")),
+                    None => (stage.account.proxy(), 2, "in AWS".to_owned()),
+                };
                 stage.workspace.configure(&stage.tenant(attributes))?;
-                let told = format!("{deed:<8} write {k:>2} of {count:>2}  {fault}");
-                let outcome = disturbed(&stage, run, rule(Rule::writes().nth(k))).with_context(|| told.clone())?;
+                let told = format!("{deed:<8} write {k:>2} {whose}  {fault}");
+                let fault = rule(Rule::writes().nth(k));
+                let outcome = disturbed(&stage, proxy, run, fault).with_context(|| told.clone())?;
                 if deed == "destroy" { stage.destroy_with_namespace() } else { stage.settled() }
                     .with_context(|| format!("after {told}"))?;
                 writeln!(table, "tenant   {told:<40}  {outcome}")?;
@@ -91,11 +97,11 @@ fn a_tenant_survives_every_fault_and_kill() -> Result<()> {
 }
 
 /// One deed with one fault in it, and the next that has none, which converges.
-fn disturbed(stage: &Stage, run: Deed, fault: Rule) -> Result<&'static str> {
-    stage.api.add_rule(fault);
+fn disturbed(stage: &Stage, proxy: &Proxy, run: Deed, fault: Rule) -> Result<&'static str> {
+    proxy.add_rule(fault);
     let first = run(stage)?;
-    let hits = stage.api.hits();
-    stage.api.clear_rules();
+    let hits = proxy.hits();
+    proxy.clear_rules();
     ensure!(hits == 1, "the fault happened {hits} times");
     if first.status == 0 {
         return Ok("converged at once");

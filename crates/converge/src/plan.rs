@@ -122,7 +122,7 @@ impl Plan {
     /// Whether a step only puts back what was applied before and somebody else has changed since.
     pub fn is_repair(&self, key: &str, ledger: &Ledger) -> bool {
         let both = self.graph.nodes().get(key).zip(ledger.entries.get(key));
-        both.is_some_and(|(node, entry)| wished(node, entry).is_empty())
+        both.is_some_and(|(node, entry)| wished(node, entry, &entry.document).is_empty())
     }
 
     /// The outputs that are known before the run and stay as they are. An output that an update may change is a
@@ -182,19 +182,19 @@ fn steps(graph: &Graph, ledger: &Ledger) -> (BTreeMap<Key, Step>, Vec<Replacemen
 
 // The fields in which the node differs from what was applied or, as last seen, from what is there.
 fn differing(node: &Node, entry: &Entry) -> BTreeSet<String> {
-    let mut fields = wished(node, entry);
+    let mut fields = wished(node, entry, &as_seen(entry));
     if let Health::Drifted(differences) = &entry.health {
         fields.extend(differences.iter().map(|difference| field_of(difference).to_owned()));
     }
     fields
 }
 
-// The fields in which the node differs from what was applied.
-fn wished(node: &Node, entry: &Entry) -> BTreeSet<String> {
+// The fields in which the node differs from what was there before.
+fn wished(node: &Node, entry: &Entry, before: &Document) -> BTreeSet<String> {
     let facts = &node.facts;
     let pending: BTreeSet<&str> =
         node.fields.iter().filter(|(_, field)| is_pending(&field.document)).map(|(name, _)| *name).collect();
-    let mut fields = changed(facts, &as_seen(entry), &node.known_document());
+    let mut fields = changed(facts, before, &node.known_document());
     fields.retain(|field| !pending.contains(field.as_str()));
     fields.extend(pending.iter().filter(|field| !facts.initial.contains(*field)).map(|field| (*field).to_owned()));
     if entry.kind != facts.kind {
