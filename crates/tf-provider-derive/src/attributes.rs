@@ -173,10 +173,11 @@ fn encoded(attribute: &Attribute<'_>) -> TokenStream {
 
 fn defaulted(attribute: &Attribute<'_>) -> TokenStream {
     let ident = attribute.field.ident;
-    let default = match &attribute.default {
-        Some(default) => quote!(::std::option::Option::Some(|| #default)),
-        None => quote!(::std::option::Option::None),
-    };
+    let default = attribute.default.as_ref();
+    let default = default.map_or_else(
+        || quote!(::std::option::Option::None),
+        |default| quote!(::std::option::Option::Some(|| #default)),
+    );
     quote!(::tf_provider::fill_default(&mut self.#ident, #default);)
 }
 
