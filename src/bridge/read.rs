@@ -160,12 +160,13 @@ impl Look<'_> {
             }
             // What was found by an id of the API's own tells the names that it is marked with.
             let owner = owner::<C>(&written);
-            let inspection = Look { owner: &owner, ..*self }.inspect::<C>(&composite, known, None).await?;
+            let look = Look { owner: &owner, ..*self };
+            let inspection = look.inspect::<C>(&composite, known, None).await?;
             known = outputs(&inspection.ledger);
             let before = written.clone();
             object::write_back(block, &mut written, &inspection.write_backs);
             if inspection.gone || (written == before && rounds > 1) || rounds == ROUNDS {
-                let inspection = self.closed::<C>(&composite, &written, known, inspection, &owner).await?;
+                let inspection = look.closed::<C>(&composite, &written, known, inspection).await?;
                 return Ok((written, inspection));
             }
         }
@@ -179,7 +180,6 @@ impl Look<'_> {
         written: &Cty,
         known: BTreeMap<Key, Document>,
         mut inspection: Inspection,
-        owner: &Owner,
     ) -> Result<Inspection, Diagnostics> {
         let (closed, complaints) = decode::<C>(written, false);
         let wants = |composite: &C| {
@@ -189,7 +189,7 @@ impl Look<'_> {
         if inspection.gone || complaints.has_errors() || wants(opened) == wants(&closed) {
             return Ok(inspection);
         }
-        let found = Look { owner, ..*self }.inspect::<C>(&closed, known, None).await?;
+        let found = self.inspect::<C>(&closed, known, None).await?;
         inspection.ledger.entries.extend(found.ledger.entries);
         Ok(inspection)
     }

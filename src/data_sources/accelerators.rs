@@ -138,7 +138,7 @@ impl DataSource for Accelerators {
             attributes.check(&mut complaints);
             if !complaints.has_errors() {
                 let zones = self.zones(cx, &attributes, &mut complaints).await;
-                attributes.answer(zones);
+                attributes.answer(zones.as_ref());
             }
             (attributes.encode_object(), complaints)
         }
@@ -190,11 +190,11 @@ impl AcceleratorsAttributes {
         filter(&self.filter()).into_iter()
     }
 
-    fn answer(&mut self, offered: Option<Zones>) {
+    fn answer(&mut self, offered: Option<&Zones>) {
         let wanted = self.zones.get().cloned().unwrap_or_default();
         let mut entries = Vec::new();
         for kind in self.found() {
-            let zones = offered.as_ref().map(|offered| offered.get(kind.name).cloned().unwrap_or_default());
+            let zones = offered.map(|offered| offered.get(kind.name).cloned().unwrap_or_default());
             if zones.as_ref().is_none_or(|zones| wanted.is_subset(zones)) {
                 entries.push(Entry::of(kind, zones));
             }

@@ -152,10 +152,9 @@ fn what_the_cluster_refuses_is_told_at_plan() -> Result<()> {
         scene.workspace.configure(&scene.queue(1, "  cohort = \"policed\""))?;
         scene.apply()?;
         scene.destroy()?;
-        scene
-            .client()
-            .delete(&format!("/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/policed"))?;
-        scene.client().delete(&format!("/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/policed"))?;
+        let policies = "/apis/admissionregistration.k8s.io/v1";
+        scene.client().delete(&format!("{policies}/validatingadmissionpolicybindings/policed"))?;
+        scene.client().delete(&format!("{policies}/validatingadmissionpolicies/policed"))?;
         scene.client().find(&format!("{KUEUE}/clusterqueues/policed")).map(drop)
     })
 }

@@ -91,15 +91,14 @@ impl Scene {
 
     /// Create a job of so many pods with one GPU each, in this namespace's LocalQueue "gpu".
     pub(crate) fn submit(&self, namespace: &str, name: &str, pods: u32, priority: Option<&str>) -> Result<()> {
-        self.submit_to("gpu", namespace, name, pods, priority)
+        self.submit_to("gpu", (namespace, name), pods, priority)
     }
 
     /// The same in another LocalQueue.
     pub(crate) fn submit_to(
         &self,
         queue: &str,
-        namespace: &str,
-        name: &str,
+        (namespace, name): (&str, &str),
         pods: u32,
         priority: Option<&str>,
     ) -> Result<()> {

@@ -69,7 +69,7 @@ fn a_namespace_that_is_not_named_is_not_admitted() -> Result<()> {
             "spec": {"clusterQueue": "named"},
         });
         scene.client().apply("somebody", &local)?;
-        scene.submit_to("own", "unnamed", "intruder", 1, None)?;
+        scene.submit_to("own", ("unnamed", "intruder"), 1, None)?;
         let reason = scene.waits("unnamed", "intruder")?;
         ensure!(reason.contains("namespace doesn't match ClusterQueue selector"), "{reason}");
         scene.settled()?;

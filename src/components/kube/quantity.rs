@@ -78,7 +78,7 @@ impl fmt::Display for Quantity {
         };
         if let Some(whole) = scaled(0) {
             let fits = |(_, twos, _): &&(&str, u32, i32)| *twos >= 20 && whole != 0 && whole % (1_i128 << twos) == 0;
-            return match SUFFIXES.iter().filter(fits).next_back() {
+            return match SUFFIXES.iter().rfind(fits) {
                 Some((suffix, twos, _)) => write!(f, "{}{suffix}", whole >> twos),
                 None => write!(f, "{whole}"),
             };
