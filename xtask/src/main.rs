@@ -9,6 +9,7 @@ mod bench;
 mod checkout;
 mod demo;
 mod docs;
+mod fuzz;
 mod install;
 mod new;
 mod sandbox;
@@ -79,6 +80,12 @@ const CHORES: &[Chore] = &[
         arguments: "[--profile NAME] [--only WORD]",
         about: "figures beside their targets: start, memory, size, round trips, many resources, codec",
         run: bench::run,
+    },
+    Chore {
+        name: "fuzz",
+        arguments: "[seconds]",
+        about: "any bytes for the decoders of values; needs cargo-fuzz",
+        run: fuzz::run,
     },
 ];
 
