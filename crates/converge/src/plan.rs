@@ -180,13 +180,9 @@ fn steps(graph: &Graph, ledger: &Ledger) -> (BTreeMap<Key, Step>, Vec<Replacemen
     (steps, replacements)
 }
 
-// The fields in which the node differs from what was applied or, as last seen, from what is there.
+// The fields in which the node differs from what is there as last seen.
 fn differing(node: &Node, entry: &Entry) -> BTreeSet<String> {
-    let mut fields = wished(node, entry, &as_seen(entry));
-    if let Health::Drifted(differences) = &entry.health {
-        fields.extend(differences.iter().map(|difference| field_of(difference).to_owned()));
-    }
-    fields
+    wished(node, entry, &as_seen(entry))
 }
 
 // The fields in which the node differs from what was there before.

@@ -34,6 +34,12 @@ impl Made {
         made
     }
 
+    /// As if this had been found at the last look.
+    fn drift(&mut self, key: &str, field: &str, found: serde_json::Value) {
+        let difference = Difference { field: field.to_owned(), found, want: json!(null) };
+        self.ledger.entries.get_mut(key).expect("recorded").health = Health::Drifted(vec![difference]);
+    }
+
     async fn converge(&self, pool: &Pool) -> Converged {
         let (owner, source) = (owner(), |known| pool.expand(known));
         let run = Run { drivers: &self.drivers, cx: &self.cx, owner: &owner, record: &|_| () };
@@ -150,13 +156,8 @@ async fn what_was_last_seen_is_repaired() {
 #[tokio::test]
 async fn drift_that_is_wanted_by_now_is_no_change() {
     let mut made = Made::new().await;
-    let differ =
-        |field: &str, found: serde_json::Value| Difference { field: field.to_owned(), found, want: json!(null) };
-    let mut drifted = |key: &str, difference| {
-        made.ledger.entries.get_mut(key).expect("recorded").health = Health::Drifted(vec![difference]);
-    };
-    drifted("group", differ("max", json!(9)));
-    drifted("role", differ("tags[\"team\"]", json!("vision")));
+    made.drift("group", "max", json!(9));
+    made.drift("role", "tags[\"team\"]", json!("vision"));
     let taken_over = Pool { max: Value::known(9), tags: &[("team", "vision"), ("env", "prod")], ..Pool::default() };
     assert_eq!(made.plan(&taken_over), "tags: Update {\"tags\"}", "the tags are two objects, and one has drifted");
     assert_eq!(made.plan(&Pool::default()), "group: Update {\"max\"}\nrole: Update {\"tags\"}");
