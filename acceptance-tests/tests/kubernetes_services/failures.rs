@@ -54,9 +54,11 @@ fn a_quota_that_refuses_the_pods_is_named() -> Result<()> {
         });
         stage.client().create(&quota)?;
         let is_counted = |quota: &Value| quota["status"]["hard"].is_object();
-        stage.client().wait("/api/v1/namespaces/quota/resourcequotas/gpus", LIMIT, is_counted)?;
+        let path = "/api/v1/namespaces/quota/resourcequotas/gpus";
+        stage.client().wait(path, LIMIT, is_counted)?;
         stage.workspace.configure(&stage.service(""))?;
         assert_snapshot!("quota", refused(&stage)?);
+        stage.client().delete(path)?;
         stage.destroy()
     })
 }
