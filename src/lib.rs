@@ -14,3 +14,5 @@ pub mod neighbours;
 pub mod provider;
 pub mod resources;
 pub mod settings;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;

@@ -14,8 +14,9 @@ use super::{
 };
 use crate::composite::Composite;
 
-/// An import finds attributes, which may tell of objects, which tell of attributes: so many times at most.
-const ROUNDS: usize = 4;
+/// An import finds attributes, which may tell of objects, which tell of attributes and of further objects: so many
+/// times at most.
+const ROUNDS: usize = 5;
 
 pub(super) async fn read<C: Composite>(ground: &Ground, cx: &Cx, request: ReadRequest) -> StateResponse {
     let unchanged = |request: ReadRequest, diagnostics| StateResponse {
@@ -160,12 +161,15 @@ impl Look<'_> {
             }
             // What was found by an id of the API's own tells the names that it is marked with.
             let owner = owner::<C>(&written);
+            let known_before = known.len();
             let look = Look { owner: &owner, ..*self };
             let inspection = look.inspect::<C>(&composite, known, None).await?;
-            known = outputs(&inspection.ledger);
             let before = written.clone();
+            known = outputs(&inspection.ledger);
             object::write_back(block, &mut written, &inspection.write_backs);
-            if inspection.gone || (written == before && rounds > 1) || rounds == ROUNDS {
+            // An object that is named by what another one tells is found one round after that.
+            let is_all = written == before && known.len() == known_before;
+            if inspection.gone || is_all || rounds == ROUNDS {
                 let inspection = look.closed::<C>(&composite, &written, known, inspection).await?;
                 return Ok((written, inspection));
             }

@@ -2,20 +2,13 @@
 
 use std::{collections::BTreeMap, fmt::Write};
 
-use converge::{
-    Component, Document, Graph, KindFacts, Ledger, Owner, Run,
-    testing::{FakeCloud, InstantClock},
-};
-use serde_json::{Value as Json, json};
-use sha2::{Digest, Sha256};
+use converge::{Document, Graph, Ledger, Owner, Run, testing::InstantClock};
+use serde_json::Value as Json;
 use tf_provider::{Attributes, Cty, Decoder, Diagnostics, Schema, Severity, from_document};
 use value::AttributePath;
 
-use crate::{
-    components::{aws, kube},
-    composite::Composite,
-    settings::Settings,
-};
+use crate::composite::Composite;
+pub(super) use crate::testing::{KINDS, cloud, settings};
 
 /// The resource that a configuration in document form gives. A JSON text `"(unknown)"` at an attribute's place is
 /// an unknown value.
@@ -52,16 +45,6 @@ pub(super) fn expanded<C: Composite>(config: &Json, outputs: BTreeMap<String, Do
     let mut graph = Graph::new(outputs);
     resource.expand(&settings(), &mut graph);
     (resource, graph)
-}
-
-/// A provider block with region, cost allocation and default tags.
-pub(super) fn settings() -> Settings {
-    let map = |key: &str, value: &str| value::Value::known(BTreeMap::from([(key.to_owned(), value.to_owned())]));
-    Settings {
-        region: value::Value::from("us-east-1"),
-        default_tags: map("env", "prod"),
-        cost_allocation: map("team", "search"),
-    }
 }
 
 /// The graph as text: an object a paragraph, a field a line, or a line for each part of one that has parts.
@@ -111,111 +94,6 @@ pub(super) fn complaints<C: Composite>(config: &Json) -> Vec<String> {
             format!("{severity} at {}: {}", told.path, told.summary)
         })
         .collect()
-}
-
-/// The kinds that resources are made of.
-pub(super) const KINDS: &[KindFacts] = &[
-    aws::AccessPoint::FACTS,
-    aws::AutoscalingTags::FACTS,
-    aws::BackupPolicy::FACTS,
-    aws::Bucket::FACTS,
-    aws::BucketEncryption::FACTS,
-    aws::BucketLifecycle::FACTS,
-    aws::BucketOwnershipControls::FACTS,
-    aws::BucketPolicy::FACTS,
-    aws::BucketPublicAccessBlock::FACTS,
-    aws::BucketVersioning::FACTS,
-    aws::FileSystem::FACTS,
-    aws::FileSystemLifecycle::FACTS,
-    aws::FileSystemPolicy::FACTS,
-    aws::IamRole::FACTS,
-    aws::LaunchTemplate::FACTS,
-    aws::MountTargets::FACTS,
-    aws::NodeGroup::FACTS,
-    aws::IamRolePolicy::FACTS,
-    aws::PodIdentityAssociation::FACTS,
-    aws::SecurityGroup::FACTS,
-    aws::ServiceAccountRole::FACTS,
-    <kube::Object<kube::ClusterQueue> as Component>::FACTS,
-    <kube::Object<kube::Deployment> as Component>::FACTS,
-    <kube::Object<kube::HorizontalPodAutoscaler> as Component>::FACTS,
-    <kube::Object<kube::Ingress> as Component>::FACTS,
-    <kube::Object<kube::LocalQueue> as Component>::FACTS,
-    <kube::Object<kube::PersistentVolume> as Component>::FACTS,
-    <kube::Object<kube::PersistentVolumeClaim> as Component>::FACTS,
-    <kube::Object<kube::PodDisruptionBudget> as Component>::FACTS,
-    <kube::Object<kube::PodMonitor> as Component>::FACTS,
-    <kube::Object<kube::ResourceFlavor> as Component>::FACTS,
-    <kube::Object<kube::ScaledObject> as Component>::FACTS,
-    <kube::Object<kube::Service> as Component>::FACTS,
-    <kube::Object<kube::ServiceAccount> as Component>::FACTS,
-    <kube::Object<kube::Topology> as Component>::FACTS,
-    <kube::Object<kube::WorkloadPriorityClass> as Component>::FACTS,
-    <kube::Object<kube::ExternalSecret> as Component>::FACTS,
-    <kube::Object<kube::LimitRange> as Component>::FACTS,
-    <kube::Object<kube::Namespace> as Component>::FACTS,
-    <kube::Object<kube::NetworkPolicy> as Component>::FACTS,
-    <kube::Object<kube::ResourceQuota> as Component>::FACTS,
-    <kube::Object<kube::RoleBinding> as Component>::FACTS,
-    <kube::Object<kube::ValidatingAdmissionPolicy> as Component>::FACTS,
-    <kube::Object<kube::ValidatingAdmissionPolicyBinding> as Component>::FACTS,
-    kube::NetworkEnforcement::FACTS,
-    kube::TokenSecret::FACTS,
-];
-
-/// A cloud that tells of objects what AWS tells.
-pub(super) fn cloud() -> FakeCloud {
-    let text =
-        |document: &Document, field: &str| document.get(field).and_then(Json::as_str).unwrap_or_default().to_owned();
-    FakeCloud::new()
-        .with_outputs(aws::IamRole::FACTS.kind, move |role| {
-            object(json!({ "arn": format!("arn:aws:iam::123456789012:role/{}", text(role, "name")) }))
-        })
-        .with_outputs(aws::ServiceAccountRole::FACTS.kind, move |role| {
-            object(json!({ "arn": format!("arn:aws:iam::123456789012:role/{}", text(role, "name")) }))
-        })
-        // By this the cloud knows what goes with the namespace.
-        .with_outputs(<kube::Object<kube::Namespace> as Component>::FACTS.kind, move |namespace| {
-            object(json!({ "namespace": text(namespace, "name") }))
-        })
-        .with_outputs(aws::LaunchTemplate::FACTS.kind, |template| {
-            // Another content is another version.
-            let content: Document =
-                template.iter().filter(|(name, _)| *name != "tags").map(|(k, v)| (k.clone(), v.clone())).collect();
-            object(json!({ "version": format!("{:?}", Sha256::digest(Json::Object(content).to_string()).as_slice()) }))
-        })
-        .with_outputs(aws::NodeGroup::FACTS.kind, move |group| {
-            // The laws do not tell one slot from the other, by this suffix.
-            let slot = if group.contains_key("slot") { "/b" } else { "" };
-            let scaling_group = format!("eks-{}{slot}", text(group, "name"));
-            object(json!({
-                "status": "ACTIVE",
-                "live_size": group.get("initial"),
-                "autoscaling_group_names": [&scaling_group],
-                // By this the cloud knows what goes with the group.
-                "scaling_group": scaling_group,
-            }))
-        })
-        .with_outputs(aws::Bucket::FACTS.kind, move |bucket| {
-            let domain_name = format!("{}.s3.us-east-1.amazonaws.com", text(bucket, "name"));
-            object(json!({ "region": "us-east-1", "domain_name": domain_name }))
-        })
-        .with_outputs(aws::FileSystem::FACTS.kind, move |system| {
-            let id = format!("fs-{}", text(system, "creation_token"));
-            object(json!({ "id": id, "dns_name": format!("{id}.efs.us-east-1.amazonaws.com") }))
-        })
-        .with_outputs(aws::MountTargets::FACTS.kind, |targets| {
-            object(json!({ "zones": { "us-east-1a": { "subnet_id": targets.get("subnet_ids").and_then(|ids| ids.get(0)) } } }))
-        })
-        .with_outputs(<kube::Object<kube::Deployment> as Component>::FACTS.kind, |deployment| {
-            let replicas = deployment.get("manifest").and_then(|manifest| manifest.pointer("/spec/replicas"));
-            object(json!({ "status": { "readyReplicas": replicas }, "replicas": replicas }))
-        })
-        .slow(1)
-}
-
-fn object(value: Json) -> Document {
-    if let Json::Object(object) = value { object } else { Document::new() }
 }
 
 /// The mark of the resource in [`cloud`].

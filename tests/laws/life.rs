@@ -5,13 +5,14 @@ use tf_provider::{Cty, testing::Action};
 
 use crate::{
     json::{config, place, with},
-    subjects::{SUBJECTS, cases},
+    subjects::{Subject, every_resource_obeys},
     world::{Held, World, difference},
 };
 
-#[tokio::test]
-async fn what_was_made_is_as_wanted_and_a_look_changes_nothing() -> Held {
-    for (subject, name, config) in cases() {
+every_resource_obeys!(what_was_made_is_as_wanted_and_a_look_changes_nothing);
+
+async fn what_was_made_is_as_wanted_and_a_look_changes_nothing(subject: &'static Subject) -> Held {
+    for (name, config) in subject.configs() {
         let mut world = World::made(subject, &config).await?;
         world.settled(&config, &format!("{name} made")).await?;
         let before = world.instance()?.clone();
@@ -25,9 +26,10 @@ async fn what_was_made_is_as_wanted_and_a_look_changes_nothing() -> Held {
     Ok(())
 }
 
-#[tokio::test]
-async fn what_was_made_is_imported_by_id_and_by_identity_with_an_empty_plan() -> Held {
-    for (subject, name, config) in cases() {
+every_resource_obeys!(what_was_made_is_imported_by_id_and_by_identity_with_an_empty_plan);
+
+async fn what_was_made_is_imported_by_id_and_by_identity_with_an_empty_plan(subject: &'static Subject) -> Held {
+    for (name, config) in subject.configs() {
         let made = World::made(subject, &config).await?;
         let Cty::String(id) = made.attribute("id") else { return Err(made.told(&name, "has no id")) };
         let identity = made.instance()?.identity.clone();
@@ -53,9 +55,10 @@ async fn what_was_made_is_imported_by_id_and_by_identity_with_an_empty_plan() ->
     Ok(())
 }
 
-#[tokio::test]
-async fn a_lost_record_is_made_again() -> Held {
-    for (subject, name, config) in cases() {
+every_resource_obeys!(a_lost_record_is_made_again);
+
+async fn a_lost_record_is_made_again(subject: &'static Subject) -> Held {
+    for (name, config) in subject.configs() {
         let made = World::made(subject, &config).await?;
         let mut world = made.fork();
         world.core.forget_private(&made.address);
@@ -66,16 +69,19 @@ async fn a_lost_record_is_made_again() -> Held {
         let mut world = made.fork();
         world.core.forget_private(&made.address);
         // Another one of the same kind of change has to work on the record made again.
-        let tagged = with(&config, &place("tags"), json!({ "another": "tag" }));
+        let inputs = subject.inputs();
+        let marks = ["tags", "labels"].into_iter().find(|name| inputs.iter().any(|input| input.place == [*name]));
+        let tagged = with(&config, &place(marks.ok_or("nothing to change")?), json!({ "another": "tag" }));
         world.run(&tagged, "a change without a record").await?;
         world.settled(&tagged, "a change without a record").await?;
     }
     Ok(())
 }
 
-#[tokio::test]
-async fn a_tainted_resource_is_replaced_or_destroyed_and_leaves_nothing() -> Held {
-    for (subject, name, config) in cases() {
+every_resource_obeys!(a_tainted_resource_is_replaced_or_destroyed_and_leaves_nothing);
+
+async fn a_tainted_resource_is_replaced_or_destroyed_and_leaves_nothing(subject: &'static Subject) -> Held {
+    for (name, config) in subject.configs() {
         let made = World::made(subject, &config).await?;
         for has_record in [true, false] {
             let what = format!("tainting {name} (with its record: {has_record})");
@@ -104,22 +110,24 @@ async fn a_tainted_resource_is_replaced_or_destroyed_and_leaves_nothing() -> Hel
     Ok(())
 }
 
-#[tokio::test]
-async fn two_resources_do_not_touch_each_other() -> Held {
-    for subject in SUBJECTS {
-        let config = config(subject.resource, "typical");
-        let mut world = World::made(subject, &config).await?;
-        let alone = world.fork();
-        let (first, second) = (world.address.clone(), format!("{}.other", subject.resource));
-        let other = with(&config, &place("name"), json!("acme-another-one"));
-        world.address = second;
-        world.run(&other, "a second one").await?;
-        world.settled(&other, "a second one").await?;
-        let address = world.address.clone();
-        world.core.destroy(&address).await.map_err(|failure| world.story("destroying one of two", &failure))?;
-        world.address = first;
-        world.is_like(&alone, "destroying one of two")?;
-        world.settled(&config, "destroying one of two").await?;
-    }
+every_resource_obeys!(two_resources_do_not_touch_each_other);
+
+async fn two_resources_do_not_touch_each_other(subject: &'static Subject) -> Held {
+    let config = config(subject.resource, "typical");
+    let mut world = World::made(subject, &config).await?;
+    let alone = world.fork();
+    let (first, second) = (world.address.clone(), format!("{}.other", subject.resource));
+    let twin = (subject.twin)().into_iter().map(|(at, value)| (place(at), value));
+    let other = twin
+        .chain([(place("name"), json!("acme-another-one"))])
+        .fold(config.clone(), |config, (at, value)| with(&config, &at, value));
+    world.address = second;
+    world.run(&other, "a second one").await?;
+    world.settled(&other, "a second one").await?;
+    let address = world.address.clone();
+    world.core.destroy(&address).await.map_err(|failure| world.story("destroying one of two", &failure))?;
+    world.address = first;
+    world.is_like(&alone, "destroying one of two")?;
+    world.settled(&config, "destroying one of two").await?;
     Ok(())
 }

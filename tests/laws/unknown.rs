@@ -4,13 +4,14 @@ use serde_json::{Value as Json, json};
 
 use crate::{
     json::{Place, places, with},
-    subjects::{SUBJECTS, cases},
+    subjects::{Subject, every_resource_obeys},
     world::{Held, World},
 };
 
-#[tokio::test]
-async fn a_creation_with_any_one_value_unknown_plans_and_applies() -> Held {
-    for (subject, name, config) in cases() {
+every_resource_obeys!(a_creation_with_any_one_value_unknown_plans_and_applies);
+
+async fn a_creation_with_any_one_value_unknown_plans_and_applies(subject: &'static Subject) -> Held {
+    for (name, config) in subject.configs() {
         let made = World::made(subject, &config).await?;
         for place in places(&config) {
             let what = format!("creating {name} with {} unknown", place.join("."));
@@ -20,9 +21,10 @@ async fn a_creation_with_any_one_value_unknown_plans_and_applies() -> Held {
     Ok(())
 }
 
-#[tokio::test]
-async fn a_known_resource_whose_value_becomes_unknown_plans_and_applies_unchanged() -> Held {
-    for (subject, name, config) in cases() {
+every_resource_obeys!(a_known_resource_whose_value_becomes_unknown_plans_and_applies_unchanged);
+
+async fn a_known_resource_whose_value_becomes_unknown_plans_and_applies_unchanged(subject: &'static Subject) -> Held {
+    for (name, config) in subject.configs() {
         let made = World::made(subject, &config).await?;
         for place in places(&config) {
             let what = format!("{name}, of which {} becomes unknown", place.join("."));
@@ -32,23 +34,15 @@ async fn a_known_resource_whose_value_becomes_unknown_plans_and_applies_unchange
     Ok(())
 }
 
-#[tokio::test]
-async fn a_change_whose_value_is_unknown_at_plan_applies_with_the_new_value() -> Held {
-    for subject in SUBJECTS {
-        for change in (subject.changes)() {
-            let before = crate::json::config(subject.resource, change.of);
-            let along = |config: Json| {
-                change
-                    .along
-                    .iter()
-                    .fold(config, |config, (at, value)| with(&config, &crate::json::place(at), value.clone()))
-            };
-            let after = along(with(&before, &change.place(), change.to.clone()));
-            let what = format!("{} unknown, then {}", change.attribute, change.to);
-            let made = World::made(subject, &before).await?;
-            let fresh = World::made(subject, &after).await?;
-            applies(made, &after, &change.place(), &fresh, &what).await?;
-        }
+every_resource_obeys!(a_change_whose_value_is_unknown_at_plan_applies_with_the_new_value);
+
+async fn a_change_whose_value_is_unknown_at_plan_applies_with_the_new_value(subject: &'static Subject) -> Held {
+    for change in (subject.changes)() {
+        let (before, after) = change.both(subject);
+        let what = format!("{} unknown, then {}", change.attribute, change.to);
+        let made = World::made(subject, &before).await?;
+        let fresh = World::made(subject, &after).await?;
+        applies(made, &after, &change.place(), &fresh, &what).await?;
     }
     Ok(())
 }

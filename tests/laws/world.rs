@@ -1,43 +1,26 @@
 //! A fake cloud with a Terraform core and the provider on it.
 
-use std::{
-    collections::BTreeMap,
-    fmt::Write,
-    hash::{DefaultHasher, Hash, Hasher},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, fmt::Write, sync::Arc};
 
 use converge::{
-    Component, Document, KindFacts, Ledger,
+    Ledger,
     testing::{FakeCloud, FakeObject, InstantClock},
 };
-use mlplat::{bridge::Ground, components::aws, provider::Provider, settings::Settings};
+use mlplat::{
+    bridge::Ground,
+    provider::Provider,
+    testing::{KINDS, cloud, settings},
+};
 use serde_json::{Value as Json, json};
 use tf_provider::{
     Cty,
     testing::{Action, Core, Failure, Instance, Planned},
 };
-use value::Value;
 
 use crate::subjects::Subject;
 
 /// The outcome of a law: where it is broken, the story.
 pub(crate) type Held = Result<(), String>;
-
-/// The kinds that resources are made of.
-pub(crate) const KINDS: &[KindFacts] = &[
-    aws::AutoscalingTags::FACTS,
-    aws::Bucket::FACTS,
-    aws::BucketEncryption::FACTS,
-    aws::BucketLifecycle::FACTS,
-    aws::BucketOwnershipControls::FACTS,
-    aws::BucketPolicy::FACTS,
-    aws::BucketPublicAccessBlock::FACTS,
-    aws::BucketVersioning::FACTS,
-    aws::IamRole::FACTS,
-    aws::LaunchTemplate::FACTS,
-    aws::NodeGroup::FACTS,
-];
 
 pub(crate) struct World {
     pub(crate) subject: &'static Subject,
@@ -56,7 +39,7 @@ impl World {
     fn on(subject: &'static Subject, cloud: FakeCloud) -> Self {
         let ground =
             Ground { settings: settings(), drivers: cloud.drivers(KINDS), cx: InstantClock::cx(), ..Ground::default() };
-        let core = Core::new(move || Arc::new(Provider::on(ground.clone())));
+        let core = Core::new(move || Arc::new(Provider::on(ground.clone()).only(subject.resource)));
         Self { subject, cloud, core, address: subject.address() }
     }
 
@@ -157,6 +140,8 @@ impl World {
             let facts = KINDS.iter().find(|facts| facts.kind == object.kind);
             let ours = facts.iter().flat_map(|facts| facts.initial.iter().chain(facts.local)).chain([&"slot"]);
             ours.for_each(|field| drop(document.remove(*field)));
+            // A map of which nothing is left is none.
+            document.retain(|_, value| !value.is_null() && value.as_object().is_none_or(|map| !map.is_empty()));
             let owner = object.owner.map(|owner| owner.0);
             let content = without_slot(&json!({ "document": document, "owner": owner, "broken": object.broken }));
             ((object.kind, object.name.trim_end_matches("/b").to_owned()), content)
@@ -208,53 +193,4 @@ fn same(one: &Cty, other: &Cty) -> bool {
         }
         _ => one == other,
     }
-}
-
-fn settings() -> Settings {
-    let map = |pairs: &[(&str, &str)]| {
-        Value::known(pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect())
-    };
-    Settings {
-        region: Value::from("us-east-1"),
-        default_tags: map(&[("env", "prod")]),
-        cost_allocation: map(&[("team", "search")]),
-    }
-}
-
-/// A cloud that tells of objects what AWS tells.
-fn cloud() -> FakeCloud {
-    let text =
-        |document: &Document, field: &str| document.get(field).and_then(Json::as_str).unwrap_or_default().to_owned();
-    FakeCloud::new()
-        .with_outputs(aws::IamRole::FACTS.kind, move |role| {
-            object(json!({ "arn": format!("arn:aws:iam::123456789012:role/{}", text(role, "name")) }))
-        })
-        .with_outputs(aws::LaunchTemplate::FACTS.kind, |template| {
-            // Another content is another version.
-            let content: Document =
-                template.iter().filter(|(name, _)| *name != "tags").map(|(k, v)| (k.clone(), v.clone())).collect();
-            let mut hasher = DefaultHasher::new();
-            Json::Object(content).to_string().hash(&mut hasher);
-            object(json!({ "version": hasher.finish().to_string() }))
-        })
-        .with_outputs(aws::NodeGroup::FACTS.kind, move |group| {
-            let slot = if group.contains_key("slot") { "/b" } else { "" };
-            let scaling_group = format!("eks-{}{slot}", text(group, "name"));
-            object(json!({
-                "status": "ACTIVE",
-                "live_size": group.get("initial"),
-                "autoscaling_group_names": [&scaling_group],
-                // By this the cloud knows what goes with the group.
-                "scaling_group": scaling_group,
-            }))
-        })
-        .with_outputs(aws::Bucket::FACTS.kind, move |bucket| {
-            let domain_name = format!("{}.s3.us-east-1.amazonaws.com", text(bucket, "name"));
-            object(json!({ "region": "us-east-1", "domain_name": domain_name }))
-        })
-        .slow(1)
-}
-
-fn object(value: Json) -> Document {
-    if let Json::Object(object) = value { object } else { Document::new() }
 }

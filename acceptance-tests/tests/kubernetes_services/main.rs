@@ -8,6 +8,8 @@ mod adoption;
 mod connection;
 mod drift;
 mod failures;
+mod filesystem;
+mod filesystem_drift;
 mod placement;
 mod replicas;
 mod service;

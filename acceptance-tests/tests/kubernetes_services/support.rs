@@ -1,7 +1,7 @@
 //! What the scenarios share: a stage (account, API server behind a proxy, namespace, workspace) and its questions.
 
 use acceptance_tests::{
-    Account, Emulator, Output, Proxy, Workspace,
+    Account, Cluster, Emulator, Output, Proxy, Workspace,
     kubernetes::{Client, ControlPlane, Node, lacking},
     printed,
 };
@@ -21,7 +21,8 @@ pub(crate) const LONG_AGO: &str = "2020-01-01T00:00:00Z";
 /// The tenant of most scenarios.
 pub(crate) const TENANT: &str = "mlplat_tenant.team";
 /// Where the objects of services and tenants live, and of what they are made. Without a namespace: named after it.
-const KINDS: [&str; 15] = [
+const KINDS: [&str; 16] = [
+    "/api/v1/namespaces/{}/persistentvolumeclaims",
     "/api/v1/namespaces/{}/limitranges",
     "/api/v1/namespaces/{}/resourcequotas",
     "/api/v1/namespaces/{}/secrets",
@@ -42,6 +43,8 @@ const KINDS: [&str; 15] = [
 /// An account whose cluster "ml-prod" is the shared control plane, and a namespace with one GPU node of its own.
 pub(crate) struct Stage {
     pub(crate) account: Account,
+    /// Where the cluster is in the account.
+    pub(crate) network: Cluster,
     pub(crate) workspace: Workspace,
     /// Before the API server.
     pub(crate) api: Proxy,
@@ -73,12 +76,12 @@ impl Stage {
         let cluster = ControlPlane::shared()?;
         let api = cluster.proxy()?;
         let mut account = Emulator::shared()?.account()?;
-        account.seed_cluster()?;
+        let network = account.seed_cluster()?;
         account.lead_to_kubernetes(api.url(), &cluster.ca_pem())?;
         account.set_baseline()?;
         let mut workspace = Workspace::new(&account)?;
         workspace.hide(api.url(), "<api server>");
-        Ok(Self { account, workspace, api, cluster, namespace })
+        Ok(Self { account, network, workspace, api, cluster, namespace })
     }
 
     /// The namespace, and a node for its pods.

@@ -161,9 +161,14 @@ impl<'a> Progress<'a> {
         self.graph.nodes().get(key).cloned()
     }
 
+    // What an object has told changes the graph only where something waits for it.
     fn done(&mut self, key: Key, outputs: Document) {
+        let nodes = self.graph.nodes();
+        let is_awaited = self.graph.unshaped().is_some() || nodes.values().any(|node| node.after.contains(&key));
         self.outputs.insert(key, outputs);
-        self.graph = Arc::new((self.source)(self.outputs.clone()));
+        if is_awaited {
+            self.graph = Arc::new((self.source)(self.outputs.clone()));
+        }
     }
 
     fn failed(&mut self, key: Key, node: &Node, stop: Stop) {

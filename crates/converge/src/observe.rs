@@ -278,9 +278,15 @@ fn drift_back(node: &Node, entry: &Entry, found: &Document) -> Vec<WriteBack> {
         }
         let ours = [applied, &field.document];
         let found = our_keys(facts, name, found.get(*name).unwrap_or(&Json::Null), &ours);
-        (!same(&found, &field.document)).then(|| back(field, &found))
+        (!same(&found, &field.document)).then(|| news(field, &found))
     });
     differing.flatten().collect()
+}
+
+// What the difference says of attributes, not of those that other parts of the field tell: their spelling stays.
+fn news(field: &Field, found: &Json) -> Vec<WriteBack> {
+    let said = back(field, &field.document);
+    back(field, found).into_iter().filter(|news| !said.contains(news)).collect()
 }
 
 fn all_back(node: &Node, found: &Document) -> Vec<WriteBack> {

@@ -6,7 +6,7 @@ use super::{Kind, facts};
 
 // Type, name in ledgers, API group, versions we write, whether it lives in a namespace, a fact that is not as usual.
 macro_rules! kinds {
-    ($($(#[$doc:meta])* $name:ident, $stored:literal, $group:literal, [$($version:literal),+], $namespaced:literal $(, $fact:ident = $is:literal)?;)*) => {
+    ($($(#[$doc:meta])* $name:ident, $stored:literal, $group:literal, [$($version:literal),+], $namespaced:literal $(, $fact:ident = $is:expr)?;)*) => {
         $(
             $(#[$doc])*
             #[derive(Clone, Copy, Debug)]
@@ -44,8 +44,8 @@ kinds! {
     LimitRange, "kubernetes_limit_range", "", ["v1"], true;
     /// A volume. Once its claim is gone it serves no other, and only a new one does.
     PersistentVolume, "kubernetes_persistent_volume", "", ["v1"], false, mends = false;
-    /// A claim to a volume.
-    PersistentVolumeClaim, "kubernetes_persistent_volume_claim", "", ["v1"], true;
+    /// A claim to a volume. It stays as it was made, and bound to what it was bound to.
+    PersistentVolumeClaim, "kubernetes_persistent_volume_claim", "", ["v1"], true, fixed = &["cluster", "namespace", "name", "manifest"];
     /// Replicated pods.
     Deployment, "kubernetes_deployment", "apps", ["v1"], true;
     /// How many pods may be down at once for maintenance.

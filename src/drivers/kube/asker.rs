@@ -114,11 +114,15 @@ impl Asker<'_> {
         Ok(matches!(reply, Reply::Refused { http: 403 | 422, .. }))
     }
 
-    /// The state of an object that Kueue keeps from going, with whoever uses it.
+    /// The state of an object that is kept from going, with whoever uses it.
     pub(super) async fn held(&self, address: &Address<'_>, state: &str) -> Result<String, Fault> {
         let Some(holders) = holders::of(address.of.kind) else { return Ok(state.to_owned()) };
         let (group, plural) = (address.of.group, holders.plural);
-        let path = format!("/apis/{group}/{}/{plural}?limit={}", address.version, holders::LOOKED_THROUGH);
+        let place = match (group, address.namespace) {
+            ("", Some(namespace)) => format!("/api/{}/namespaces/{}", address.version, encode(namespace)),
+            _ => format!("/apis/{group}/{}", address.version),
+        };
+        let path = format!("{place}/{plural}?limit={}", holders::LOOKED_THROUGH);
         let list = self.look(&format!("list {plural}"), path).await?;
         let named = list.and_then(|answer| holders.named(&answer.body, address.name));
         Ok(named.map_or_else(|| state.to_owned(), |named| format!("{state} ({plural}: {named})")))

@@ -9,7 +9,7 @@ use super::{
     asker::{Asker, is_owned},
     connection::ClusterClient,
     pods::{Trouble, trouble},
-    readiness::{KUEUE_IN_USE, because, find, is, is_seen, readiness},
+    readiness::{KUEUE_IN_USE, PVC_PROTECTION, because, find, is, is_seen, readiness},
 };
 
 /// What was learned of an object.
@@ -79,7 +79,7 @@ async fn deployment(asker: &Asker<'_>, live: &Json, readiness: Readiness) -> Res
 fn is_in_use(live: &Json) -> bool {
     let finalizers = live.pointer("/metadata/finalizers").and_then(Json::as_array).into_iter().flatten();
     live.pointer("/metadata/deletionTimestamp").is_some()
-        && finalizers.filter_map(Json::as_str).any(|finalizer| finalizer == KUEUE_IN_USE)
+        && finalizers.filter_map(Json::as_str).any(|finalizer| [KUEUE_IN_USE, PVC_PROTECTION].contains(&finalizer))
 }
 
 fn selector(live: &Json) -> String {

@@ -1,5 +1,5 @@
-//! Who holds an object of Kueue that is to be deleted: the workloads of a queue, the queues of a flavor, the flavors of a
-//! topology. Pure; `diagnosis` asks.
+//! Who holds an object that is to be deleted: the pods that mount a claim, and of Kueue the workloads of a queue, the
+//! queues of a flavor, the flavors of a topology. Pure; `diagnosis` asks.
 
 use serde_json::Value as Json;
 
@@ -14,7 +14,8 @@ pub(super) struct Holders {
 pub(super) const LOOKED_THROUGH: usize = 500;
 const NAMED: usize = 5;
 
-const ALL: [(&str, Holders); 3] = [
+const ALL: [(&str, Holders); 4] = [
+    ("PersistentVolumeClaim", Holders { plural: "pods", holds: mounts }),
     ("ClusterQueue", Holders { plural: "workloads", holds: runs_in }),
     ("ResourceFlavor", Holders { plural: "clusterqueues", holds: has_quota_of }),
     ("Topology", Holders { plural: "resourceflavors", holds: refers_to }),
@@ -46,6 +47,12 @@ fn id(object: &Json) -> String {
     let text = |pointer| object.pointer(pointer).and_then(Json::as_str);
     let name = text("/metadata/name").unwrap_or_default();
     text("/metadata/namespace").map_or_else(|| name.to_owned(), |namespace| format!("{namespace}/{name}"))
+}
+
+fn mounts(pod: &Json, claim: &str) -> bool {
+    let has_ended = matches!(pod.pointer("/status/phase").and_then(Json::as_str), Some("Succeeded" | "Failed"));
+    let mut volumes = pod.pointer("/spec/volumes").and_then(Json::as_array).into_iter().flatten();
+    !has_ended && volumes.any(|volume| is(volume.pointer("/persistentVolumeClaim/claimName"), claim))
 }
 
 fn runs_in(workload: &Json, queue: &str) -> bool {
@@ -94,6 +101,19 @@ mod tests {
         assert_eq!(named(Vec::new()), None);
         let many = (0..7).map(|at| workload(&format!("w{at}"), "gpu", "False")).collect();
         assert_eq!(named(many).as_deref(), Some("a/w0, a/w1, a/w2, a/w3, a/w4 and 2 more"));
+    }
+
+    #[test]
+    fn a_claim_is_held_by_the_pods_that_mount_it_and_have_not_ended() {
+        let pod = |name: &str, claim: &str, phase: &str| {
+            let volumes = json!([{ "emptyDir": {} }, { "persistentVolumeClaim": { "claimName": claim } }]);
+            let metadata = json!({ "namespace": "ml", "name": name });
+            json!({ "metadata": metadata, "spec": { "volumes": volumes }, "status": { "phase": phase } })
+        };
+        let named = |items: Json| of("PersistentVolumeClaim").unwrap().named(&json!({ "items": items }), "weights");
+        assert_eq!(named(json!([pod("a", "other", "Running"), pod("b", "weights", "Succeeded")])), None);
+        let two = json!([pod("a", "weights", "Pending"), pod("b", "weights", "Running")]);
+        assert_eq!(named(two).as_deref(), Some("ml/a, ml/b"));
     }
 
     #[test]

@@ -5,6 +5,9 @@ use serde_json::Value as Json;
 
 /// Kueue's finalizer on what is in use.
 pub(super) const KUEUE_IN_USE: &str = "kueue.x-k8s.io/resource-in-use";
+/// Kubernetes' own, on a claim and on a volume.
+pub(super) const PVC_PROTECTION: &str = "kubernetes.io/pvc-protection";
+const PV_PROTECTION: &str = "kubernetes.io/pv-protection";
 
 /// Whether an object of this kind can be used. `owns_replicas`: the number of replicas is ours; otherwise an
 /// autoscaler moves it, and a rollout that was once complete stays so.
@@ -81,7 +84,7 @@ fn deleting(kind: &str, live: &Json) -> String {
         state.push_str(", until what is in it is gone");
     } else if !finalizers.is_empty() {
         state = format!("{state}, held by the finalizers {}", finalizers.join(", "));
-        if finalizers.contains(&KUEUE_IN_USE) {
+        if [KUEUE_IN_USE, PVC_PROTECTION, PV_PROTECTION].iter().any(|finalizer| finalizers.contains(finalizer)) {
             state.push_str(&in_use(kind, live));
         }
     }
@@ -91,7 +94,7 @@ fn deleting(kind: &str, live: &Json) -> String {
     state
 }
 
-// What Kueue's finalizer waits for.
+// What such a finalizer waits for.
 fn in_use(kind: &str, live: &Json) -> String {
     let count = |name: &str| live.pointer(&format!("/status/{name}")).and_then(Json::as_i64).unwrap_or_default();
     match kind {
@@ -102,6 +105,12 @@ fn in_use(kind: &str, live: &Json) -> String {
         ),
         "ResourceFlavor" => ", until no ClusterQueue has quota of it".to_owned(),
         "Topology" => ", until no ResourceFlavor refers to it".to_owned(),
+        "PersistentVolumeClaim" => ", until no pod mounts it".to_owned(),
+        "PersistentVolume" => {
+            let claim = |field: &str| live.pointer(&format!("/spec/claimRef/{field}")).and_then(Json::as_str);
+            let [namespace, name] = ["namespace", "name"].map(|field| claim(field).unwrap_or_default());
+            format!(", until the claim \"{namespace}/{name}\" is gone")
+        }
         _ => String::new(),
     }
 }
@@ -307,6 +316,13 @@ mod tests {
         check("PersistentVolumeClaim", phase("Pending"), waiting("Pending, not bound to a volume yet"));
         assert!(matches!(readiness("PersistentVolumeClaim", &phase("Lost"), true), Readiness::Broken { .. }));
         check("PersistentVolume", phase("Available"), Readiness::Ready);
+        let bound = json!({
+            "metadata": { "deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": [PV_PROTECTION] },
+            "spec": { "claimRef": { "namespace": "ml", "name": "weights" } },
+        });
+        let text =
+            "being deleted, held by the finalizers kubernetes.io/pv-protection, until the claim \"ml/weights\" is gone";
+        check("PersistentVolume", bound, waiting(text));
         check("PersistentVolume", json!({}), waiting("Pending"));
         check("Namespace", phase("Active"), Readiness::Ready);
         check("Namespace", json!({}), waiting("not active yet"));

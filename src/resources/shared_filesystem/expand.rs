@@ -61,7 +61,11 @@ fn add_file_system(filesystem: &SharedFilesystem, stamps: &Value<Tags>, graph: &
         creation_token: filesystem.name.clone(),
         encrypted: Value::known(true),
         kms_key_arn: filesystem.kms_key_arn.map(String::clone),
-        throughput_mode: mode.map(|mode| mode.as_str().to_owned()).mirrored(&mode, |found| Back::Is(found.clone())),
+        throughput_mode: mode.map(|mode| mode.as_str().to_owned()).mirrored(&mode, |found| {
+            // Of a mode that this version does not know, `components` tells.
+            let known = found.as_str().and_then(ThroughputMode::from_word);
+            known.map_or(Back::Unsaid, |_| Back::Is(found.clone()))
+        }),
         provisioned_mibps: mibps,
         delete_with_data: filesystem.allow_destroy_with_data.map(|allowed| *allowed),
         tags: marks::marked(filesystem, &tags).mirrored(&filesystem.tags, tags::without_stamps(stamps)),

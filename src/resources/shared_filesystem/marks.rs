@@ -9,6 +9,7 @@ use super::{SharedFilesystem, Volume, volumes::Whole};
 use crate::{
     components::aws::Tags,
     resources::{
+        Adopt, arn,
         tags::{self, texts},
         together,
     },
@@ -40,9 +41,12 @@ pub(super) fn marked(filesystem: &SharedFilesystem, tags: &Value<Tags>) -> Value
     let tags = tags::marked(&tags, ADOPT, &adopt);
     with_volumes(filesystem, &tags)
         .mirrored(&filesystem.allow_destroy_with_data, tags::remembered(DESTROY, |is| Some(Json::from(is == "true"))))
-        .mirrored(&filesystem.kms_key_arn, tags::remembered(KMS_KEY, |text| Some(Json::from(text))))
+        .mirrored(
+            &filesystem.kms_key_arn,
+            tags::remembered(KMS_KEY, |text| arn::is_kms_key(text).then(|| Json::from(text))),
+        )
         .mirrored(&filesystem.cluster, tags::remembered(CLUSTER, |text| Some(Json::from(text))))
-        .mirrored(&filesystem.adopt, tags::remembered(ADOPT, |text| Some(Json::from(text))))
+        .mirrored(&filesystem.adopt, tags::remembered(ADOPT, |text| Adopt::from_word(text).map(|_| Json::from(text))))
         .mirrored(&filesystem.volumes, |found| volumes(found).map_or(Back::Unsaid, Back::Is))
 }
 

@@ -2,6 +2,8 @@
 //!
 //! The volume and the claim do not wait for each other, though they are bound: so either is made again alone. A claim
 //! that somebody deletes leaves a volume that Kubernetes binds to no other claim, and only a new one takes its place.
+//! Neither can be turned to another access point, so the volume has the id of its own in its name: with another one
+//! both are made again.
 
 use converge::{Graph, Handle};
 use serde_json::{Value as Json, json};
@@ -110,6 +112,7 @@ pub(super) fn add(
     let volume_name = filesystem.name.with(&whole, |filesystem, whole| {
         whole.map(|whole| volume_name(&owned(filesystem), whole)).unwrap_or_default()
     });
+    let volume_name = volume_name.with(&access_point_id, |name, point| format!("{}.{}", owned(name), owned(point)));
     let manifest = handle.with(&whole, |handle, whole| whole.map(|whole| volume_manifest(&owned(handle), whole)));
     let manifest = manifest.and_then(|manifest| Value::from(manifest.clone())).blamed_on(&filesystem.volumes);
     let object: ObjectDraft<PersistentVolume> = shared.common.object(&volume_name, manifest);
@@ -153,7 +156,7 @@ fn add_claim(
     graph.add(key, object);
 }
 
-// Unique in the cluster: neither a file system nor a namespace has a dot in its name.
+// With the access point's id unique in the cluster.
 fn volume_name(filesystem: &str, whole: &Whole) -> String {
     format!("mlplat.{filesystem}.{}.{}", whole.namespace, whole.name)
 }

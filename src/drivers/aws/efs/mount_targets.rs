@@ -129,9 +129,12 @@ impl MountTargetsDriver {
         let client = self.0.efs().await?;
         let found = list(client, &spec.file_system_id).await?;
         for target in found.iter().map(target).filter(|target| !target.is_leaving) {
+            if groups(client, &target.id).await?.as_ref() == Some(&spec.security_group_ids) {
+                continue;
+            }
             let request = client.modify_mount_target_security_groups().mount_target_id(&target.id);
-            let groups = spec.security_group_ids.iter().cloned().collect();
-            let sent = request.set_security_groups(Some(groups)).send();
+            let wanted = spec.security_group_ids.iter().cloned().collect();
+            let sent = request.set_security_groups(Some(wanted)).send();
             call("elasticfilesystem:ModifyMountTargetSecurityGroups", target_words(&target.id), sent).await?;
         }
         Ok(())
