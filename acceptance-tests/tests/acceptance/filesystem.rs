@@ -66,6 +66,29 @@ fn zones_come_and_go_with_their_subnets() -> Result<()> {
     stage.destroy()
 }
 
+// hashicorp/terraform-provider-aws#2525: a second mount target in a zone is an error.
+#[test]
+fn subnets_of_one_zone_share_a_mount_target_and_it_moves_only_when_its_subnet_is_taken_away() -> Result<()> {
+    let mut stage = Stage::with_cluster()?;
+    let cluster = stage.cluster()?;
+    let (first, zone) = (cluster.subnet_ids[0].clone(), cluster.zones[0].clone());
+    let subnet = [("VpcId", cluster.vpc_id.as_str()), ("CidrBlock", "10.42.200.0/24"), ("AvailabilityZone", &zone)];
+    let made = stage.account.aws().query("ec2", "CreateSubnet", &subnet)?.ok()?.body;
+    let second = made.split("<subnetId>").nth(1).and_then(|rest| rest.split('<').next()).context("no subnet")?;
+    let (second, both) = (second.to_owned(), [first.clone(), second.to_owned()]);
+    stage.account.set_baseline()?;
+    let alone = configuration(&stage, &[first], "")?;
+    let stage = stage.applied(&alone)?;
+    stage.workspace.configure(&configuration(&stage, &both, "")?)?;
+    assert_eq!(stage.apply_and_tell_writes()?, Vec::<String>::new());
+    // The old one has to be gone before another can be in its zone.
+    stage.workspace.configure(&configuration(&stage, &[second.clone()], "")?)?;
+    assert_eq!(stage.apply_and_tell_writes()?, ["efs.CreateMountTarget", "efs.DeleteMountTarget"]);
+    let targets = &stage.workspace.attributes(FILES)?["mount_targets"];
+    assert_eq!(targets[&zone]["subnet_id"], second);
+    stage.destroy()
+}
+
 #[test]
 fn each_attribute_of_a_file_system_can_be_changed_by_the_calls_it_needs() -> Result<()> {
     let stage = applied("")?;

@@ -14,7 +14,7 @@ pub(crate) const CODE: &str = "{ name = \"code\", path = \"/code\", size_gib = 5
 pub(crate) const WEIGHTS: &str = "{ name = \"weights\", path = \"/models\", size_gib = 50, read_only = true }";
 
 /// A file system whose name is the namespace's, with these volumes in it, and further attributes.
-fn configuration(stage: &Stage, volumes: &[&str], attributes: &str) -> String {
+pub(crate) fn configuration(stage: &Stage, volumes: &[&str], attributes: &str) -> String {
     let namespace = stage.namespace;
     let (subnets, clients) = (&stage.network.subnet_ids, &stage.network.security_group_id);
     let volumes: Vec<_> =

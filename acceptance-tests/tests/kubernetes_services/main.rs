@@ -10,6 +10,7 @@ mod drift;
 mod failures;
 mod filesystem;
 mod filesystem_drift;
+mod filesystem_sweep;
 mod placement;
 mod replicas;
 mod service;

@@ -8,7 +8,7 @@ use tf_provider::Attributes;
 use value::{Back, Value};
 
 use super::{
-    MountTarget, SharedFilesystem, marks,
+    MountTarget, SharedFilesystem, ThroughputMode, marks,
     volumes::{self, Shared},
 };
 use crate::{

@@ -1,10 +1,10 @@
 //! What cannot be done to a volume that is there, told before it is done.
 
-use converge::{Ledger, Plan};
+use converge::{Ledger, Node, Plan};
 use serde_json::Value as Json;
 use tf_provider::{Diagnostic, Diagnostics};
 
-use super::{SharedFilesystem, volumes::Keys};
+use super::{SharedFilesystem, Volume, volumes::Keys};
 
 /// What of a volume its access point has, which cannot be changed.
 const FIXED: [&str; 3] = ["path", "uid", "gid"];
@@ -13,7 +13,7 @@ const FIXED: [&str; 3] = ["path", "uid", "gid"];
 pub(super) fn explain(filesystem: &SharedFilesystem, plan: &Plan, ledger: &Ledger, complaints: &mut Diagnostics) {
     for volume in filesystem.volumes.get().into_iter().flatten() {
         let Some(keys) = volume.keys() else { continue };
-        let changed = changed(plan, ledger, &keys);
+        let changed = changed(plan, ledger, (&keys, volume));
         if changed.is_empty() {
             continue;
         }
@@ -33,25 +33,33 @@ pub(super) fn explain(filesystem: &SharedFilesystem, plan: &Plan, ledger: &Ledge
     }
 }
 
-fn changed(plan: &Plan, ledger: &Ledger, keys: &Keys) -> Vec<String> {
+fn changed(plan: &Plan, ledger: &Ledger, (keys, volume): (&Keys, &Volume)) -> Vec<String> {
     let mut changed: Vec<String> = FIXED
         .iter()
         .filter(|field| differs(plan, ledger, &keys.access_point, &format!("/{field}")))
         .map(|field| format!("`{field}`"))
         .collect();
-    let access_modes = "/manifest/spec/accessModes";
-    if [&keys.volume, &keys.claim].into_iter().any(|key| differs(plan, ledger, key, access_modes)) {
+    // Of a volume whose access point changes too, the manifest is not known yet.
+    let applied = ledger.entries.get(&keys.claim).filter(|_| !is_elsewhere(plan, ledger, &keys.claim));
+    let applied = applied.and_then(|entry| entry.document.get("manifest")?.pointer("/spec/accessModes/0")?.as_str());
+    if volume.whole().get().is_some_and(|whole| applied.is_some_and(|applied| applied != whole.access_mode())) {
         changed.push("`read_only`".to_owned());
     }
     changed
 }
 
-// Whether a field that was applied is to be another one. In another cluster a volume is made anew.
+// Whether a field that was applied is to be another one.
 fn differs(plan: &Plan, ledger: &Ledger, key: &str, pointer: &str) -> bool {
     let wanted = plan.graph.nodes().get(key).map(|node| Json::Object(node.known_document()));
     let applied = ledger.entries.get(key).map(|entry| Json::Object(entry.document.clone()));
     let Some((wanted, applied)) = wanted.zip(applied) else { return false };
-    let is_elsewhere = wanted.get("cluster") != applied.get("cluster");
     let both = wanted.pointer(pointer).zip(applied.pointer(pointer));
-    !is_elsewhere && both.is_some_and(|(wanted, applied)| wanted != applied)
+    both.is_some_and(|(wanted, applied)| wanted != applied)
+}
+
+// In another cluster a volume is made anew.
+fn is_elsewhere(plan: &Plan, ledger: &Ledger, key: &str) -> bool {
+    let wanted = plan.graph.nodes().get(key).map(Node::known_document);
+    let applied = ledger.entries.get(key).map(|entry| &entry.document);
+    wanted.zip(applied).is_some_and(|(wanted, applied)| wanted.get("cluster") != applied.get("cluster"))
 }

@@ -96,9 +96,37 @@ fn three_subnets_are_one_object_whatever_zones_they_are_in() {
 #[test]
 fn a_volume_and_its_claim_do_not_wait_for_each_other() {
     let (_, graph) = expanded::<SharedFilesystem>(&whole(), BTreeMap::new());
-    assert!(graph.nodes()["claim_ml_weights"].after.is_empty());
-    let needed: Vec<_> = graph.nodes()["volume_ml_weights"].after.iter().cloned().collect();
-    assert_eq!(needed, ["access_point_ml_weights", "file_system"]);
+    let needed = |key: &str| graph.nodes()[key].after.iter().cloned().collect::<Vec<_>>();
+    assert_eq!(needed("claim_ml_weights"), ["access_point_ml_weights"]);
+    assert_eq!(needed("volume_ml_weights"), ["access_point_ml_weights", "file_system"]);
+}
+
+#[test]
+fn with_another_access_point_a_volume_and_its_claim_are_others() {
+    let named = |id: &str| {
+        let mut outputs = outputs();
+        outputs
+            .insert("access_point_ml_weights".to_owned(), json!({ "id": id }).as_object().cloned().unwrap_or_default());
+        let (_, graph) = expanded::<SharedFilesystem>(&whole(), outputs);
+        let document = |key: &str| Json::Object(graph.nodes()[key].document());
+        (
+            document("volume_ml_weights")["name"].clone(),
+            document("claim_ml_weights")["manifest"]["spec"]["volumeName"].clone(),
+        )
+    };
+    let (volume, claimed) = named("fsap-7");
+    assert_eq!((&volume, &claimed), (&json!("mlplat.ml-shared.ml.weights.fsap-7"), &volume));
+    assert_ne!(named("fsap-8").0, volume);
+}
+
+#[test]
+fn a_mark_that_somebody_turned_into_nonsense_says_nothing() {
+    for (tag, attribute) in [("mlplat:adopt", "adopt"), ("mlplat:kms-key-arn", "kms_key_arn")] {
+        let (_, graph) = expanded::<SharedFilesystem>(&whole(), outputs());
+        let tags = &graph.nodes()["file_system"].fields["tags"];
+        let mirror = tags.mirrors.iter().find(|mirror| mirror.path.to_string() == attribute).expect("a mirror");
+        assert_eq!(mirror.back(&json!({ tag: "nonsense" })), value::Back::Unsaid);
+    }
 }
 
 #[test]

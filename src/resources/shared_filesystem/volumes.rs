@@ -90,7 +90,7 @@ impl Whole {
         format!("{}/{}", self.namespace, self.name)
     }
 
-    fn access_mode(&self) -> &'static str {
+    pub(super) fn access_mode(&self) -> &'static str {
         if self.read_only { "ReadOnlyMany" } else { "ReadWriteMany" }
     }
 }
