@@ -4,7 +4,10 @@ use converge::{Ledger, Node, Plan};
 use serde_json::Value as Json;
 use tf_provider::{Diagnostic, Diagnostics};
 
-use super::{SharedFilesystem, Volume, volumes::Keys};
+use super::{
+    SharedFilesystem, Volume,
+    volumes::{Keys, access_mode},
+};
 
 /// What of a volume its access point has, which cannot be changed.
 const FIXED: [&str; 3] = ["path", "uid", "gid"];
@@ -42,7 +45,8 @@ fn changed(plan: &Plan, ledger: &Ledger, (keys, volume): (&Keys, &Volume)) -> Ve
     // Of a volume whose access point changes too, the manifest is not known yet.
     let applied = ledger.entries.get(&keys.claim).filter(|_| !is_elsewhere(plan, ledger, &keys.claim));
     let applied = applied.and_then(|entry| entry.document.get("manifest")?.pointer("/spec/accessModes/0")?.as_str());
-    if volume.whole().get().is_some_and(|whole| applied.is_some_and(|applied| applied != whole.access_mode())) {
+    let wanted = access_mode(volume.read_only.get().copied().unwrap_or_default());
+    if !volume.read_only.is_pending() && applied.is_some_and(|applied| applied != wanted) {
         changed.push("`read_only`".to_owned());
     }
     changed

@@ -89,10 +89,11 @@ impl Whole {
     pub(super) fn id(&self) -> String {
         format!("{}/{}", self.namespace, self.name)
     }
+}
 
-    pub(super) fn access_mode(&self) -> &'static str {
-        if self.read_only { "ReadOnlyMany" } else { "ReadWriteMany" }
-    }
+/// In Kubernetes' words.
+pub(super) fn access_mode(read_only: bool) -> &'static str {
+    if read_only { "ReadOnlyMany" } else { "ReadWriteMany" }
 }
 
 /// Adds the objects of a volume and gives the access point's id.
@@ -163,7 +164,7 @@ fn volume_name(filesystem: &str, whole: &Whole) -> String {
 
 fn volume_manifest(handle: &str, whole: &Whole) -> Json {
     json!({ "spec": {
-        "accessModes": [whole.access_mode()],
+        "accessModes": [access_mode(whole.read_only)],
         "capacity": { "storage": format!("{}Gi", whole.size_gib) },
         "claimRef": {
             "apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": whole.namespace, "name": whole.name,
@@ -183,7 +184,7 @@ fn volume_manifest(handle: &str, whole: &Whole) -> Json {
 
 fn claim_manifest(volume: &str, whole: &Whole) -> Json {
     json!({ "spec": {
-        "accessModes": [whole.access_mode()],
+        "accessModes": [access_mode(whole.read_only)],
         "resources": { "requests": { "storage": LEAST } },
         // Without it a cluster's default class would make a volume of its own.
         "storageClassName": "",

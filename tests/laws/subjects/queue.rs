@@ -38,7 +38,6 @@ fn changes() -> Vec<Change> {
         full(InPlace, "stop_policy", json!("None")),
         full(InPlace, "namespaces", json!({ "team-alpha": "gpu", "team-beta": "gpu" })),
         full(InPlace, "priorities", json!({ "interactive": 1000, "training": 100 })),
-        full(InPlace, "injected_resources", json!(["nvidia.com/gpu"])),
         full(InPlace, "labels", json!({ "data-class": "secret" })),
         full(InPlace, "adopt", json!("always")),
     ];
