@@ -82,7 +82,7 @@ fn subnets_of_one_zone_share_a_mount_target_and_it_moves_only_when_its_subnet_is
     stage.workspace.configure(&configuration(&stage, &both, "")?)?;
     assert_eq!(stage.apply_and_tell_writes()?, Vec::<String>::new());
     // The old one has to be gone before another can be in its zone.
-    stage.workspace.configure(&configuration(&stage, &[second.clone()], "")?)?;
+    stage.workspace.configure(&configuration(&stage, std::slice::from_ref(&second), "")?)?;
     assert_eq!(stage.apply_and_tell_writes()?, ["efs.CreateMountTarget", "efs.DeleteMountTarget"]);
     let targets = &stage.workspace.attributes(FILES)?["mount_targets"];
     assert_eq!(targets[&zone]["subnet_id"], second);

@@ -15,7 +15,9 @@ const CHANGE: Deed = ("change", &[CODE, WEIGHTS], |stage| stage.workspace.apply(
 const DESTROY: Deed = ("destroy", &[CODE, WEIGHTS], |stage| stage.workspace.destroy());
 
 /// A deed, which of its writes goes wrong and how, in the account or else in the cluster.
-const SWEEP: [(Deed, bool, u64, &str, fn(Rule) -> Rule); 7] = [
+type Disturbance = (Deed, bool, u64, &'static str, fn(Rule) -> Rule);
+
+const SWEEP: [Disturbance; 7] = [
     (CREATE, true, 4, "kill after", Rule::kill_after),
     (CHANGE, true, 1, "500", Rule::internal_error),
     (DESTROY, true, 2, "kill after", Rule::kill_after),
