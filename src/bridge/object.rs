@@ -17,7 +17,7 @@ pub(super) fn overlay(block: &Block, config: &Cty, computed: &Cty) -> Cty {
 
 fn overlay_attributes(attributes: &[Attribute], config: &Cty, computed: &Cty) -> Cty {
     let one = |attribute: &Attribute| {
-        let (config, computed) = (config.get(&attribute.name), computed.get(&attribute.name));
+        let (config, computed) = (config.get(&attribute.name), within(computed, &attribute.name));
         let value = match (config, attribute.computed) {
             _ if attribute.write_only => Cty::Null,
             (Cty::Null, true) => computed.clone(),
@@ -34,18 +34,27 @@ fn overlay_value(shape: &Shape, config: &Cty, computed: &Cty) -> Cty {
     match (nesting, config) {
         (Nesting::Single, Cty::Object(_)) => overlay_attributes(attributes, config, computed),
         (Nesting::List, Cty::List(items)) => {
-            let other = if let Cty::List(others) = computed { others.as_slice() } else { &[] };
-            let pairs = items.iter().enumerate().map(|(at, item)| (item, other.get(at).unwrap_or(&Cty::Null)));
+            let other = |at: usize| match computed {
+                Cty::List(others) => others.get(at).unwrap_or(&Cty::Null),
+                other => within(other, ""),
+            };
+            let pairs = items.iter().enumerate().map(|(at, item)| (item, other(at)));
             Cty::List(pairs.map(|(item, other)| overlay_element(attributes, item, other)).collect())
         }
         (Nesting::Map, Cty::Map(items)) => Cty::Map(
             items
                 .iter()
-                .map(|(key, item)| (key.clone(), overlay_element(attributes, item, computed.get(key))))
+                .map(|(key, item)| (key.clone(), overlay_element(attributes, item, within(computed, key))))
                 .collect(),
         ),
         _ => config.clone(),
     }
+}
+
+// What was computed is known as a whole or not at all: a list with one element that is not known says nothing yet of the
+// others.
+fn within<'c>(computed: &'c Cty, name: &str) -> &'c Cty {
+    if matches!(computed, Cty::Unknown(_)) { computed } else { computed.get(name) }
 }
 
 fn overlay_element(attributes: &[Attribute], config: &Cty, computed: &Cty) -> Cty {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value as Json, json};
-use value::Value;
+use value::{Pending, Value};
 
 use super::attributes::{Amounts, Container, Quota, Tenant};
 use crate::{
@@ -20,7 +20,11 @@ const DEFAULT_MEMORY: &str = "1Gi";
 pub(super) fn fill_in_requests(container: &mut Container, quota: &Value<Quota>) {
     let cpu = request(container, quota, |amounts| &amounts.cpu, |quota| &quota.cpu, DEFAULT_CPU);
     let memory = request(container, quota, |amounts| &amounts.memory, |quota| &quota.memory, DEFAULT_MEMORY);
-    if cpu.is_null() && memory.is_null() && container.default_request.is_null() {
+    if container.default_request.is_null() && !cpu.is_known() && !memory.is_known() {
+        // Whether there will be any is not known before both are.
+        if cpu.is_pending() || memory.is_pending() {
+            container.default_request.default_to_value(Value::pending(Pending::Config));
+        }
         return;
     }
     fill_in(&mut container.default_request, |request| {
