@@ -62,6 +62,15 @@ impl Terraform {
         (self.version.0, self.version.1) >= (major, minor)
     }
 
+    /// Whether it imports by identity. Where it does not, it is said that a test of that is skipped.
+    pub fn imports_by_identity(&self) -> bool {
+        let does = self.at_least(1, 12);
+        if !does {
+            eprintln!("skipped: {self} knows no import by identity, version 1.12 does; the in-process core covers it");
+        }
+        does
+    }
+
     fn search() -> Result<Self> {
         if let Some(set) = std::env::var_os("MLPLAT_TERRAFORM") {
             return Self::probe(Path::new(&set)).context("MLPLAT_TERRAFORM")?.new_enough();

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt::Write, sync::Arc};
 
 use converge::{
     Ledger,
-    testing::{FakeCloud, FakeObject, InstantClock},
+    testing::{FakeCloud, FakeObject, InstantClock, without_slot},
 };
 use mlplat::{
     bridge::Ground,
@@ -147,15 +147,6 @@ impl World {
             ((object.kind, object.name.trim_end_matches("/b").to_owned()), content)
         };
         self.cloud.objects().into_iter().map(one).collect()
-    }
-}
-
-fn without_slot(value: &Json) -> Json {
-    match value {
-        Json::String(text) => Json::String(text.trim_end_matches("/b").to_owned()),
-        Json::Array(items) => Json::Array(items.iter().map(without_slot).collect()),
-        Json::Object(map) => Json::Object(map.iter().map(|(key, value)| (key.clone(), without_slot(value))).collect()),
-        other => other.clone(),
     }
 }
 

@@ -52,9 +52,7 @@ fn an_import_block_plans_an_import_and_nothing_else() -> Result<()> {
 
 #[test]
 fn an_import_by_identity_is_as_good_as_one_by_id() -> Result<()> {
-    let core = Terraform::find()?;
-    if !core.at_least(1, 12) {
-        eprintln!("skipped: {core} knows no import by identity, version 1.12 does; the in-process core covers it");
+    if !Terraform::find()?.imports_by_identity() {
         return Ok(());
     }
     by_block(&Stage::with_bucket(FULL_BUCKET)?, BUCKET, "identity = { name = \"acme-models\" }")?;

@@ -3,6 +3,11 @@
 
 use serde_json::Value as Json;
 
+use super::{
+    reader::id_of,
+    readiness::{self, find},
+};
+
 /// Where to look for holders of an object, and how to know them.
 pub(super) struct Holders {
     /// The plural of their kind.
@@ -32,7 +37,7 @@ impl Holders {
     /// The names of those in a list that hold the object of this name, as one text; none where nobody does.
     pub(super) fn named(&self, list: &Json, name: &str) -> Option<String> {
         let items = list.get("items").and_then(Json::as_array).into_iter().flatten();
-        let names: Vec<_> = items.filter(|item| (self.holds)(item, name)).map(id).collect();
+        let names: Vec<_> = items.filter(|item| (self.holds)(item, name)).map(id_of).collect();
         let more = names.len().saturating_sub(NAMED);
         let named = names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
         match more {
@@ -43,12 +48,6 @@ impl Holders {
     }
 }
 
-fn id(object: &Json) -> String {
-    let text = |pointer| object.pointer(pointer).and_then(Json::as_str);
-    let name = text("/metadata/name").unwrap_or_default();
-    text("/metadata/namespace").map_or_else(|| name.to_owned(), |namespace| format!("{namespace}/{name}"))
-}
-
 fn mounts(pod: &Json, claim: &str) -> bool {
     let has_ended = matches!(pod.pointer("/status/phase").and_then(Json::as_str), Some("Succeeded" | "Failed"));
     let mut volumes = pod.pointer("/spec/volumes").and_then(Json::as_array).into_iter().flatten();
@@ -56,12 +55,8 @@ fn mounts(pod: &Json, claim: &str) -> bool {
 }
 
 fn runs_in(workload: &Json, queue: &str) -> bool {
-    let conditions = workload.pointer("/status/conditions").and_then(Json::as_array).into_iter().flatten();
-    let mut finished = conditions.filter(|one| {
-        let text = |field| one.get(field).and_then(Json::as_str);
-        (text("type"), text("status")) == (Some("Finished"), Some("True"))
-    });
-    is(workload.pointer("/status/admission/clusterQueue"), queue) && finished.next().is_none()
+    let has_finished = readiness::is(find(workload, "Finished"), "True");
+    is(workload.pointer("/status/admission/clusterQueue"), queue) && !has_finished
 }
 
 fn has_quota_of(queue: &Json, flavor: &str) -> bool {

@@ -145,7 +145,8 @@ async fn pages(
     }
 }
 
-fn id_of(object: &Json) -> String {
+/// `namespace/name`, or the name of what has no namespace.
+pub(super) fn id_of(object: &Json) -> String {
     let text = |pointer| object.pointer(pointer).and_then(Json::as_str);
     let name = text("/metadata/name").unwrap_or_default();
     text("/metadata/namespace").map_or_else(|| name.to_owned(), |namespace| format!("{namespace}/{name}"))

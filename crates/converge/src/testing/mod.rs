@@ -11,3 +11,4 @@ mod stage;
 
 pub use clock::InstantClock;
 pub use cloud::{FakeCloud, FakeObject, When};
+pub use stage::without_slot;

@@ -195,7 +195,8 @@ impl<'a> Stage<'a> {
     }
 }
 
-fn without_slot(value: &Json) -> Json {
+/// A value in which the names of both slots of an object are one: which slot is used follows from its history.
+pub fn without_slot(value: &Json) -> Json {
     match value {
         Json::String(text) => Json::String(text.trim_end_matches("/b").to_owned()),
         Json::Array(items) => Json::Array(items.iter().map(without_slot).collect()),
