@@ -214,7 +214,7 @@ impl<C: Composite> Planning<C> {
         // Terraform plans a repair before it destroys, and what cannot be repaired must not stand in the way of that.
         let is_error = ground.preflight == Preflight::Error && !self.plan.is_repair(key, &self.ledger);
         let diagnostic = |finding: Finding| {
-            let path = finding.path(|field| node.origin(field).cloned());
+            let path = node.origin_at(&finding.at).cloned().unwrap_or_default();
             match finding.severity {
                 Severity::Error if is_error => Diagnostic::error(&path, finding.summary, finding.detail),
                 _ => Diagnostic::warning(&path, finding.summary, finding.detail),

@@ -138,6 +138,7 @@ fn copy(fault: &Fault) -> Fault {
         message: fault.message.clone(),
         request_id: fault.request_id.clone(),
         advice: fault.advice.clone(),
+        at: fault.at.clone(),
         source: None,
     }
 }

@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, fmt::Write};
 
 use converge::{Document, Graph, Ledger, Owner, Run, testing::InstantClock};
 use serde_json::Value as Json;
-use tf_provider::{Attributes, Cty, Decoder, Diagnostics, Schema, Severity, from_document};
-use value::AttributePath;
+use tf_provider::{Attribute, Attributes, Cty, Decoder, Diagnostics, Schema, Severity, Shape, from_document};
+use value::{AttributePath, Step};
 
 use crate::composite::Composite;
 pub(super) use crate::testing::{KINDS, cloud, settings};
@@ -79,6 +79,37 @@ fn write_value(text: &mut String, name: &str, value: &Json) {
         }
         other => writeln!(text, "  {name} = {other}"),
     };
+}
+
+/// The attributes that messages about parts of the objects are shown at, a part a line. Each is in the schema.
+pub(super) fn blames<C: Composite>(config: &Json) -> String {
+    let (attributes, graph) = (C::attributes(), expanded::<C>(config, BTreeMap::new()).1);
+    let mut text = String::new();
+    for (key, node) in graph.nodes() {
+        for (name, field) in &node.fields {
+            for (part, path) in &field.parts {
+                assert!(has_attribute(&attributes, path.steps()), "{key} {name}{part}: there is no {path}");
+                let absent = if field.document.pointer(part).is_none_or(Json::is_null) { " (absent)" } else { "" };
+                let _ = writeln!(text, "{key} {part}{absent}: {path}");
+            }
+        }
+    }
+    text
+}
+
+fn has_attribute(attributes: &[Attribute], path: &[Step]) -> bool {
+    match path {
+        [] => true,
+        [Step::Attribute(name), rest @ ..] => attributes.iter().any(|one| {
+            let inner = match &one.shape {
+                Shape::Nested(_, inner) => inner.as_slice(),
+                Shape::Plain(_) => &[],
+            };
+            let is_element = |step: &&Step| !matches!(step, Step::Attribute(_));
+            one.name == *name && has_attribute(inner, &rest[rest.iter().take_while(is_element).count()..])
+        }),
+        _ => false,
+    }
 }
 
 /// What `check` tells of a configuration: severity, attribute, summary.

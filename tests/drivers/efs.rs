@@ -273,7 +273,7 @@ fn subnets_that_are_not_there_are_found_before() {
         let driver = world.subject::<MountTargets>().driver;
         let step = Step { action: Action::Create, fields: BTreeSet::new() };
         let findings = driver.preflight(&world.cx, &document(&spec), &step).await;
-        let told: Vec<_> = findings.iter().map(|finding| (finding.field, finding.summary.clone())).collect();
+        let told: Vec<_> = findings.iter().map(|finding| (&*finding.at.field, finding.summary.clone())).collect();
         assert_eq!(told, [("subnet_ids", format!("The subnet {absent:?} is not there"))]);
     });
 }

@@ -27,7 +27,7 @@ async fn found(world: &World, spec: &NodeGroup, action: Action) -> Vec<String> {
     let word = |severity| if severity == Severity::Error { "error" } else { "warning" };
     findings
         .iter()
-        .map(|finding| format!("{} {}: {}", word(finding.severity), finding.field, finding.summary))
+        .map(|finding| format!("{} {}: {}", word(finding.severity), finding.at.field, finding.summary))
         .collect()
 }
 

@@ -4,6 +4,7 @@
 //! One binary, so that one control plane serves all tests; each test has an account and a namespace of its own. On a
 //! machine that cannot have a control plane the scenarios say so and do nothing.
 
+mod admission;
 mod adoption;
 mod connection;
 mod drift;

@@ -11,7 +11,7 @@ use self::record::is_seen;
 use crate::{
     AnyCreation, Cx, Document, During, Entry, Fault, FaultClass, Health, Key, Node, Readiness,
     compare::changed,
-    decide::{Case, Deed, Refusal, Update, decide, foreign, stranger},
+    decide::{Case, Deed, Update, decide, foreign, stranger},
     look::{Sight, look},
     object::{Object, Stop, in_slot, other_slot},
     retry::Retry,
@@ -137,11 +137,11 @@ impl<'a> Bring<'a> {
         // What this run made and found broken, or found in its way, is not created as far as the user is concerned.
         let is_new = case.found.is_none() || !self.before.0.as_ref().is_some_and(is_seen);
         let during = if is_new { During::Create } else { During::Update };
-        decide(&case).map_err(|Refusal { fault, field }| {
+        decide(&case).map_err(|fault| {
             if fault.class == FaultClass::Broken {
                 self.note_health(Health::Broken(fault.message.clone()));
             }
-            Stop { during, fault, field }
+            Stop { during, fault }
         })
     }
 

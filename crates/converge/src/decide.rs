@@ -60,14 +60,7 @@ pub(crate) struct Stranger {
 
 const NO_MARK: &str = "carries no mark of this provider";
 
-/// Why nothing can be done, and the field to blame.
-#[derive(Debug)]
-pub(crate) struct Refusal {
-    pub(crate) fault: Fault,
-    pub(crate) field: Option<String>,
-}
-
-pub(crate) fn decide(case: &Case<'_>) -> Result<Deed, Refusal> {
+pub(crate) fn decide(case: &Case<'_>) -> Result<Deed, Fault> {
     let Some(found) = case.found else { return Ok(Deed::Create) };
     refuse_foreign(case, found)?;
     let nothing = Document::new();
@@ -113,9 +106,9 @@ pub(crate) fn foreign(object: &str, stranger: &Stranger) -> Fault {
         .advise(advice.trim_end())
 }
 
-fn refuse_foreign(case: &Case<'_>, found: &Found) -> Result<(), Refusal> {
+fn refuse_foreign(case: &Case<'_>, found: &Found) -> Result<(), Fault> {
     match stranger(case.owner, case.applied.is_some(), &found.ownership) {
-        Some(whose) => Err(Refusal { fault: foreign(case.object, &whose), field: None }),
+        Some(whose) => Err(foreign(case.object, &whose)),
         None => Ok(()),
     }
 }
@@ -153,25 +146,24 @@ fn update(case: &Case<'_>, found: &Found, differences: &[Difference]) -> Option<
     Some(Update { changes, cures })
 }
 
-fn cannot_change(case: &Case<'_>, difference: &Difference) -> Refusal {
+fn cannot_change(case: &Case<'_>, difference: &Difference) -> Fault {
     let object = case.object;
     let why = if case.facts.holds_data { "it holds data" } else { "other objects need it" };
     let message = format!("{difference}, which cannot be changed in place, and {object} is not replaced because {why}");
     let fault = Fault::new(FaultClass::Invalid, object, message)
         .advise("Set the field back to what was found, or replace the resource with terraform apply -replace.");
-    Refusal { fault, field: Some(field_of(difference).to_owned()) }
+    Fault { at: Some(field_of(difference).to_owned().into()), ..fault }
 }
 
-fn is_broken(case: &Case<'_>, readiness: &Readiness) -> Refusal {
+fn is_broken(case: &Case<'_>, readiness: &Readiness) -> Fault {
     let (reasons, advice) = match readiness {
         Readiness::Broken { reasons, advice } => (reasons.as_str(), advice.as_deref()),
         Readiness::Ready | Readiness::Waiting(_) => ("", None),
     };
     let fault = Fault::new(FaultClass::Broken, case.object, reasons);
-    let fault = match advice {
+    match advice {
         Some(advice) => fault.advise(format!("{advice} Then run terraform apply again.")),
         None if case.facts.mends => fault.advise("Correct the cause named above, then run terraform apply again."),
         None => fault,
-    };
-    Refusal { fault, field: None }
+    }
 }

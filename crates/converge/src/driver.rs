@@ -13,9 +13,8 @@ use std::{
 use futures::{FutureExt, future::BoxFuture};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value as Json;
-use value::AttributePath;
 
-use crate::{Component, Cx, Document, Fault, FaultClass, KindFacts, Owner, Step};
+use crate::{Component, Cx, Document, Fault, FaultClass, KindFacts, Owner, Place, Step};
 
 /// The effects of one kind of component.
 ///
@@ -145,8 +144,8 @@ pub struct Changes<'a, C: Component> {
 pub struct Finding {
     /// Certain failures are errors (the provider's `preflight` setting may lower them), doubts are warnings.
     pub severity: Severity,
-    /// The component field it is about, for the attribute path; empty for the whole component.
-    pub field: &'static str,
+    /// What it is about, for the attribute path.
+    pub at: Place,
     /// One line.
     pub summary: String,
     /// Reason, then advice.
@@ -402,14 +401,5 @@ impl Ownership {
     /// Whether a mark is missing that could be there.
     pub fn is_unmarked(&self) -> bool {
         matches!(self, Self::Unmarked | Self::Adoptable | Self::Claimable { .. })
-    }
-}
-
-// === impl Finding ===
-
-impl Finding {
-    /// The attribute to show the finding on, given the node's field origins.
-    pub fn path(&self, origin: impl Fn(&str) -> Option<AttributePath>) -> AttributePath {
-        origin(self.field).unwrap_or_default()
     }
 }

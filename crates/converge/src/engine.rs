@@ -172,7 +172,7 @@ impl<'a> Progress<'a> {
     }
 
     fn failed(&mut self, key: Key, node: &Node, stop: Stop) {
-        let origin = stop.field.as_deref().and_then(|field| node.origin(field)).cloned();
+        let origin = stop.fault.at.as_ref().and_then(|place| node.origin_at(place)).cloned();
         self.failures.push(Failure { origin, ..stop.failure(key, node.facts.noun) });
     }
 
@@ -200,7 +200,7 @@ impl<'a> Progress<'a> {
 async fn bring(work: &Work<'_>, graph: &Graph, key: &str, node: &Node) -> Result<Document, Stop> {
     if let Some((field, _)) = node.fields.iter().find(|(_, field)| is_pending(&field.document)) {
         let fault = bug(node.facts.noun, format!("{field:?} of {key} is not known though all that it needs is done"));
-        return Err(Stop { field: Some((*field).to_owned()), ..Stop::during(During::Observe)(fault) });
+        return Err(Stop::during(During::Observe)(Fault { at: Some((*field).into()), ..fault }));
     }
     if let Some(outputs) = keep(work, graph, key, node) {
         return Ok(outputs);

@@ -4,6 +4,8 @@
 
 use std::{error::Error, fmt};
 
+use crate::Place;
+
 /// One failed call, or one thing found wrong.
 #[derive(Debug)]
 pub struct Fault {
@@ -21,6 +23,8 @@ pub struct Fault {
     pub request_id: Option<String>,
     /// What to do, where the class's general advice is not enough. An imperative sentence.
     pub advice: Option<String>,
+    /// The part of the object that it is about, where the API names it.
+    pub at: Option<Place>,
     /// The error beneath.
     pub source: Option<Box<dyn Error + Send + Sync>>,
 }
@@ -83,6 +87,7 @@ impl Fault {
             message: message.into(),
             request_id: None,
             advice: None,
+            at: None,
             source: None,
         }
     }

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 use value::{AttributePath, Field, Pending, Value, is_pending};
 
-use crate::{Component, Document, Draft, Key, KindFacts, Output, Secrets};
+use crate::{Component, Document, Draft, Key, KindFacts, Output, Place, Secrets};
 
 /// The wanted objects of one resource.
 #[derive(Debug, Default)]
@@ -122,6 +122,11 @@ impl Node {
     /// The attribute behind a field.
     pub fn origin(&self, field: &str) -> Option<&AttributePath> {
         self.fields.get(field).and_then(|field| field.origin.as_ref())
+    }
+
+    /// The attribute behind a place in the document.
+    pub fn origin_at(&self, place: &Place) -> Option<&AttributePath> {
+        self.fields.get(place.field.as_ref()).and_then(|field| field.origin_at(&place.part))
     }
 
     fn filtered(&self, keep: impl Fn(&Json) -> bool) -> Document {

@@ -20,6 +20,7 @@ mod ledger;
 mod look;
 mod object;
 mod observe;
+mod place;
 mod plan;
 mod retry;
 #[cfg(feature = "testing")]
@@ -38,6 +39,7 @@ pub use fault::{Fault, FaultClass};
 pub use graph::{Graph, Handle, Node};
 pub use ledger::{Difference, Entry, Health, Ledger};
 pub use observe::{Inspection, WriteBack, inspect};
+pub use place::Place;
 pub use plan::{Action, Plan, Replacement, Step, plan};
 pub use retry::read as read_retried;
 

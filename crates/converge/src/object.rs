@@ -37,7 +37,6 @@ pub(crate) struct Object<'a> {
 pub(crate) struct Stop {
     pub(crate) during: During,
     pub(crate) fault: Fault,
-    pub(crate) field: Option<String>,
 }
 
 // === impl Stop ===
@@ -45,7 +44,7 @@ pub(crate) struct Stop {
 impl Stop {
     /// For `map_err`.
     pub(crate) fn during(during: During) -> impl Fn(Fault) -> Self {
-        move |fault| Self { during, fault, field: None }
+        move |fault| Self { during, fault }
     }
 
     /// The failure of the object `key`.
@@ -172,7 +171,7 @@ impl<'a> Object<'a> {
                         || self.now().saturating_duration_since(since) > SETTLING =>
                 {
                     let fault = Fault::new(FaultClass::Broken, self.words(spec), reasons);
-                    return Err(Stop { during: During::Delete, fault, field: None });
+                    return Err(Stop { during: During::Delete, fault });
                 }
                 Readiness::Broken { reasons, .. } => reasons,
             };
@@ -187,7 +186,7 @@ impl<'a> Object<'a> {
             let waited = self.now().saturating_duration_since(since).as_secs();
             let state = if state.is_empty() { "waiting" } else { state };
             let message = format!("{}: still {state} after {}m{:02}s", fault.message, waited / 60, waited % 60);
-            Stop { during, fault: Fault { message, ..fault }, field: None }
+            Stop { during, fault: Fault { message, ..fault } }
         })
     }
 }

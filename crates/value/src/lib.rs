@@ -3,18 +3,26 @@
 //! Not a configuration format and not a schema: this crate knows neither Terraform nor any cloud.
 //!
 //! A [`Value`] carries, beside its state, three things that make the rest of the provider short:
-//! - its **origin**, the attribute a person would look at when something is wrong with the value;
+//! - its **origin**, the attribute a person would look at when something is wrong with the value; a value built from
+//!   several attributes may have one for each of its parts;
 //! - its **mirrors**, how a value found in the world is written back into attributes. A value passed on as it is
 //!   mirrors its origin; a computed one mirrors nothing unless [`Value::mirrored`] says how;
 //! - its **sources**, the child objects whose outputs it is made from, which become edges of the graph.
 
+mod field;
 mod path;
 
-use std::{collections::BTreeSet, fmt, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::Arc,
+};
 
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
+pub use field::{Field, is_pending, pending_in};
+use field::{MARKER, without_nulls};
 pub use path::{AttributePath, Step};
 
 /// A value of a configuration, or one computed from others.
@@ -22,6 +30,7 @@ pub use path::{AttributePath, Step};
 pub struct Value<T> {
     state: State<T>,
     origin: Option<AttributePath>,
+    parts: BTreeMap<String, AttributePath>,
     mirrors: Vec<Mirror>,
     sources: BTreeSet<String>,
 }
@@ -68,48 +77,6 @@ pub enum Back {
     Unsaid,
 }
 
-/// A value as the graph keeps it: its document, and the memory of where it came from.
-#[derive(Clone, Debug)]
-pub struct Field {
-    /// The JSON form; `null` for null, a marker (see [`is_pending`]) for pending.
-    pub document: Json,
-    /// The attribute to name when something is wrong with the value.
-    pub origin: Option<AttributePath>,
-    /// The attributes to write a found value back into.
-    pub mirrors: Vec<Mirror>,
-    /// Keys of the child objects whose outputs it is made from.
-    pub sources: BTreeSet<String>,
-}
-
-const MARKER: &str = "$pending";
-
-/// Whether a document is, or holds anywhere, a marker of a pending value.
-pub fn is_pending(document: &Json) -> bool {
-    match document {
-        Json::Object(map) => map.contains_key(MARKER) || map.values().any(is_pending),
-        Json::Array(items) => items.iter().any(is_pending),
-        _ => false,
-    }
-}
-
-/// Why parts of a document are pending: every marker in it.
-pub fn pending_in(document: &Json) -> Vec<Pending> {
-    match document {
-        Json::Object(map) => match map.get(MARKER) {
-            Some(Json::Array(parts)) => match parts.as_slice() {
-                [Json::String(component), Json::String(field)] => {
-                    vec![Pending::Output { component: component.clone(), field: field.clone() }]
-                }
-                _ => vec![Pending::Config],
-            },
-            Some(_) => vec![Pending::Config],
-            None => map.values().flat_map(pending_in).collect(),
-        },
-        Json::Array(items) => items.iter().flat_map(pending_in).collect(),
-        _ => Vec::new(),
-    }
-}
-
 // === impl Value ===
 
 impl<T> Value<T> {
@@ -151,6 +118,14 @@ impl<T> Value<T> {
     #[must_use]
     pub fn blamed_on<U>(mut self, other: &Value<U>) -> Self {
         self.origin.clone_from(&other.origin);
+        self
+    }
+
+    /// The same value; for faults of the part of its document at `pointer` (RFC 6901, such as `/spec/replicas`), and of
+    /// what is inside it, this attribute is to be named.
+    #[must_use]
+    pub fn blamed_at(mut self, pointer: impl Into<String>, path: AttributePath) -> Self {
+        self.parts.insert(pointer.into(), path);
         self
     }
 
@@ -221,7 +196,7 @@ impl<T> Value<T> {
             State::Known(value) => State::Known(f(value)),
             State::Pending(why) => State::Pending(why.clone()),
         };
-        Value { state, origin: self.origin.clone(), mirrors: Vec::new(), sources: self.sources.clone() }
+        Value { origin: self.origin.clone(), sources: self.sources.clone(), ..Value::from(state) }
     }
 
     /// As [`Value::map`], for a computation that may itself give a value (a field of a nested object, say, which
@@ -238,10 +213,9 @@ impl<T> Value<T> {
             }
             State::Null => Value { origin: self.origin.clone(), sources: self.sources.clone(), ..Value::null() },
             State::Pending(why) => Value {
-                state: State::Pending(why.clone()),
                 origin: self.origin.clone(),
-                mirrors: Vec::new(),
                 sources: self.sources.clone(),
+                ..Value::from(State::Pending(why.clone()))
             },
         }
     }
@@ -253,10 +227,9 @@ impl<T> Value<T> {
             _ => State::Known(f(self.get(), other.get())),
         };
         Value {
-            state,
             origin: self.origin.clone().or_else(|| other.origin.clone()),
-            mirrors: Vec::new(),
             sources: self.sources.union(&other.sources).cloned().collect(),
+            ..Value::from(state)
         }
     }
 
@@ -294,13 +267,13 @@ impl<T> Value<T> {
             State::Pending(Pending::Config) => json!({ MARKER: "config" }),
             State::Pending(Pending::Output { component, field }) => json!({ MARKER: [component, field] }),
         };
-        Field { document, origin: self.origin, mirrors: self.mirrors, sources: self.sources }
+        Field { document, origin: self.origin, parts: self.parts, mirrors: self.mirrors, sources: self.sources }
     }
 }
 
 impl<T> From<State<T>> for Value<T> {
     fn from(state: State<T>) -> Self {
-        Self { state, origin: None, mirrors: Vec::new(), sources: BTreeSet::new() }
+        Self { state, origin: None, parts: BTreeMap::new(), mirrors: Vec::new(), sources: BTreeSet::new() }
     }
 }
 
@@ -403,17 +376,6 @@ impl fmt::Debug for Mirror {
     }
 }
 
-// Null and absent are the same in a document; one form keeps comparison simple.
-fn without_nulls(document: Json) -> Json {
-    match document {
-        Json::Object(map) => {
-            Json::Object(map.into_iter().filter(|(_, v)| !v.is_null()).map(|(k, v)| (k, without_nulls(v))).collect())
-        }
-        Json::Array(items) => Json::Array(items.into_iter().map(without_nulls).collect()),
-        other => other,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -461,6 +423,23 @@ mod tests {
         let found = json!({ "purpose": "training" });
         let said: Vec<_> = field.mirrors.iter().map(|m| (m.path.to_string(), m.back(&found))).collect();
         assert_eq!(said, [("tags".into(), Back::Is(found)), ("purpose".into(), Back::Is(json!("training")))]);
+    }
+
+    #[test]
+    fn a_part_is_blamed_on_the_innermost_attribute_around_it() {
+        let pod = at("pods", 1).blamed_at("/spec", AttributePath::new("placement"));
+        let field = pod.blamed_at("/spec/cpu", AttributePath::new("resources")).into_field();
+        for (pointer, expected) in [
+            ("", "pods"),
+            ("/status", "pods"),
+            ("/spec", "placement"),
+            ("/spec/memory/0", "placement"),
+            ("/spec/cpu/x/0", "resources"),
+            ("/spec/cpus", "placement"),
+        ] {
+            assert_eq!(field.origin_at(pointer), Some(&AttributePath::new(expected)), "{pointer}");
+        }
+        assert_eq!(Value::known(1).into_field().origin_at("/spec"), None);
     }
 
     #[test]

@@ -133,6 +133,7 @@ fn fault(action: &'static str, object: &str, failed: Failed) -> Fault {
         code: failed.code,
         request_id: failed.request_id,
         advice: advice.map(str::to_owned),
+        at: None,
         source: Some(failed.source),
     }
 }

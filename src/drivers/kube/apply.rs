@@ -17,6 +17,7 @@ use super::{
     discovery::not_installed,
     fault::{Conflict, Deed, conflicts, is_unknown_kind, refused},
     fields::holds,
+    place::{of_field, place},
     translate::in_all_words,
 };
 use crate::components::kube::FIELD_MANAGER;
@@ -133,7 +134,9 @@ impl Wish<'_> {
                 self.client.discovery.forget(self.address.of.group).await;
                 Err(not_installed(self.address.of, &self.address.words()))
             }
-            Reply::Refused { http, status } => Err(refused(&self.deed(), http, &status)),
+            Reply::Refused { http, status } => {
+                Err(Fault { at: place(&status, self.object), ..refused(&self.deed(), http, &status) })
+            }
         }
     }
 
@@ -161,6 +164,7 @@ impl Wish<'_> {
         let fault = Fault {
             action: deed.action,
             code: Some("Conflict".to_owned()),
+            at: foreign.first().map(|conflict| of_field(&conflict.field, self.object)),
             ..Fault::new(FaultClass::Foreign, deed.object, message)
         };
         Err(fault.advise(

@@ -26,7 +26,8 @@ pub(super) async fn findings(client: &ClusterClient, queue: &Json) -> Vec<Findin
     let found: Vec<_> = stream::iter(looks).buffered(AT_ONCE).collect().await;
     let told =
         found.into_iter().flatten().filter_map(|(namespace, requested)| uncovered(namespace, &requested, &covered));
-    told.map(|(summary, detail)| Finding { severity: Severity::Warning, field: "manifest", summary, detail }).collect()
+    told.map(|(summary, detail)| Finding { severity: Severity::Warning, at: "manifest".into(), summary, detail })
+        .collect()
 }
 
 fn covered(queue: &Json) -> BTreeSet<&str> {

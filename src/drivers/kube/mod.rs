@@ -21,11 +21,13 @@ mod translate;
 mod asker;
 mod diagnosis;
 mod holders;
+mod place;
 mod pods;
 mod readiness;
 mod unplaced;
 
 mod address;
+mod admission;
 mod call;
 mod config;
 mod connection;

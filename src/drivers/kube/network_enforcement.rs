@@ -243,13 +243,13 @@ fn finding(spec: &NetworkEnforcement, verdict: Verdict, is_promise: bool) -> Opt
     match verdict {
         Verdict::Ignored(why) => Some(Finding {
             severity: if is_promise { Severity::Error } else { Severity::Warning },
-            field,
+            at: field.into(),
             summary: format!("{cluster} does not enforce NetworkPolicies"),
             detail: format!("Policies are stored and ignored there: {why}.\n\n{ADVICE}"),
         }),
         Verdict::Hidden if is_promise => Some(Finding {
             severity: Severity::Warning,
-            field,
+            at: field.into(),
             summary: format!("Whether {cluster} enforces NetworkPolicies cannot be seen"),
             detail:
                 "The credentials do not allow to list DaemonSets in all namespaces.\n\nAllow it, or make sure of it \

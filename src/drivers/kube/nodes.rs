@@ -5,10 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use converge::{Finding, Severity};
+use converge::{Finding, Place, Severity};
 use serde_json::Value as Json;
 
-use super::readiness::text;
+use super::{
+    place::{MANIFEST, escaped},
+    readiness::text,
+};
 
 /// Labels that leave one machine or one type of machines to choose from.
 const PINS: [&str; 2] = ["kubernetes.io/hostname", "node.kubernetes.io/instance-type"];
@@ -16,6 +19,9 @@ const PINS: [&str; 2] = ["kubernetes.io/hostname", "node.kubernetes.io/instance-
 const POOL: &str = "mlplat.io/pool";
 /// Taints that pass: those of nodes that start or that are busy.
 const PASSING: &str = "node.kubernetes.io/";
+
+/// Where in a workload the spec of its pods is.
+pub(super) const SPEC: &str = "/spec/template/spec";
 
 /// A pod's `spec`.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +56,14 @@ impl<'a> Pod<'a> {
         }
         devices.retain(|_, count| *count > 0);
         devices
+    }
+
+    // The first container that asks for a device.
+    fn container_with(self, device: &str) -> usize {
+        let mut containers = self.0.get("containers").and_then(Json::as_array).into_iter().flatten();
+        let asks =
+            |container: &Json| container.pointer("/resources/limits").is_some_and(|all| all.get(device).is_some());
+        containers.position(asks).unwrap_or(0)
     }
 
     fn labels(self) -> impl Iterator<Item = (&'a str, &'a Json)> {
@@ -111,6 +125,7 @@ impl Look<'_> {
         let is_telling = self.pod.labels().next().is_some() && !self.pod.has_label(&[POOL]);
         is_telling.then(|| {
             doubt(
+                "nodeSelector",
                 format!("No node has the labels that pods of {} need", self.of),
                 format!(
                     "The cluster has no node with {} now. That is as it should be where an autoscaler brings the first \
@@ -138,6 +153,7 @@ impl Look<'_> {
         };
         let taints: BTreeSet<_> = self.nodes.iter().filter_map(|node| self.closing(node)).map(word).collect();
         doubt(
+            "tolerations",
             format!("Pods of {} do not tolerate the taints of their nodes", self.of),
             format!(
                 "None can be put on {}, because of {}. Add tolerations of these taints, or select other nodes.",
@@ -167,7 +183,8 @@ impl Look<'_> {
                  {most}, or {or}."
             )
         };
-        let finding = doubt(format!("No node has {asked} {name} for a pod of {}", self.of), detail);
+        let part = format!("containers/{}/resources/limits/{}", self.pod.container_with(name), escaped(name));
+        let finding = doubt(&part, format!("No node has {asked} {name} for a pod of {}", self.of), detail);
         Some(Finding { severity: if is_certain { Severity::Error } else { Severity::Warning }, ..finding })
     }
 
@@ -179,6 +196,7 @@ impl Look<'_> {
             let is_other = !found.is_empty() && !found.iter().any(|value| wanted.contains(value.as_str()));
             is_other.then(|| {
                 doubt(
+                    "affinity",
                     format!("The nodes have another {key} than pods of {} prefer", self.of),
                     format!(
                         "On {} it is {}, and the pods are made for {}. They may be put there all the same, and what was \
@@ -201,8 +219,10 @@ impl Look<'_> {
     }
 }
 
-fn doubt(summary: String, detail: String) -> Finding {
-    Finding { severity: Severity::Warning, field: "manifest", summary, detail }
+// About a part of the pod's spec.
+fn doubt(part: &str, summary: String, detail: String) -> Finding {
+    let at = Place::within(MANIFEST, format!("{SPEC}/{part}"));
+    Finding { severity: Severity::Warning, at, summary, detail }
 }
 
 // Devices are counted in whole numbers, written as text.

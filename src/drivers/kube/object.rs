@@ -6,12 +6,15 @@ use std::{
     sync::Arc,
 };
 
-use converge::{Changes, Creation, Cx, Driver, Fault, Finding, Observed, Owner, Ownership, Readiness, Step};
+use converge::{
+    Action, Changes, Creation, Cx, Driver, Fault, Finding, Observed, Owner, Ownership, Readiness, Severity, Step,
+};
 use http::Method;
 use serde_json::{Value as Json, json};
 
 use super::{
     address::{Address, Type},
+    admission,
     apply::{Claim, Wish, content},
     call::{JSON, Reply, Request},
     connection::{ClusterClient, Clusters},
@@ -121,7 +124,7 @@ impl<K: Kind> Driver<Object<K>> for KubeDriver<K> {
         delete(&place.client, &place.address, &found.outputs.uid).await
     }
 
-    async fn preflight(&self, cx: &Cx, spec: &Object<K>, _step: &Step) -> Vec<Finding> {
+    async fn preflight(&self, cx: &Cx, spec: &Object<K>, step: &Step) -> Vec<Finding> {
         // What is not known yet is absent here.
         if spec.name.is_empty() || !spec.manifest.is_object() || (K::NAMESPACED && spec.namespace.is_none()) {
             return Vec::new();
@@ -132,7 +135,13 @@ impl<K: Kind> Driver<Object<K>> for KubeDriver<K> {
             };
             let object = document(&place.address, spec, &Owner(String::new()));
             let wish = Wish { client: &place.client, address: place.address, object: &object };
-            let (mut findings, of_nodes) = futures::join!(preflight::dry_run(&wish), preflight::nodes(&wish));
+            let is_new = step.action == Action::Create;
+            let (mut findings, of_pods, of_nodes) =
+                futures::join!(preflight::dry_run(&wish), admission::findings(&wish, is_new), preflight::nodes(&wish));
+            // Of an object that is not taken there are no pods.
+            if findings.iter().all(|finding| finding.severity == Severity::Warning) {
+                findings.extend(of_pods);
+            }
             findings.extend(of_nodes);
             if K::KIND == "ClusterQueue" {
                 findings.extend(coverage::findings(&place.client, &spec.manifest).await);

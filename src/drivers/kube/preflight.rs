@@ -2,17 +2,18 @@
 
 use std::time::Duration;
 
-use converge::{Cx, Finding, Severity};
+use converge::{Cx, Finding, Place, Severity};
 use http::Method;
 use kube::core::Status;
 use serde_json::{Value as Json, json};
 
 use super::{
-    address::{Type, encode},
+    address::{Address, Type, encode},
     apply::{Way, Wish},
     call::{JSON, Reply, Request},
     fault::{Deed, SELECTOR, is_about_selector, is_terminating, is_unknown_kind},
-    nodes::{Look, Pod},
+    nodes::{Look, Pod, SPEC},
+    place::{MANIFEST, place},
 };
 
 /// A plan does not wait for a cluster that may not be there yet. One that cannot be reached is given up sooner.
@@ -52,7 +53,7 @@ pub(super) async fn dry_run(wish: &Wish<'_>) -> Vec<Finding> {
 /// What the nodes that are there say of pods that choose among them. Silence where they cannot be listed, or not at
 /// once.
 pub(super) async fn nodes(wish: &Wish<'_>) -> Vec<Finding> {
-    let Some(spec) = wish.object.pointer("/spec/template/spec") else { return Vec::new() };
+    let Some(spec) = wish.object.pointer(SPEC) else { return Vec::new() };
     let pod = Pod(spec);
     if !pod.is_choosy() {
         return Vec::new();
@@ -71,7 +72,7 @@ const REFUSED: &str = "Change what the message names, or the policy of the clust
 
 /// What a refusal says of the apply to come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
+pub(super) enum Verdict {
     /// The server will not take the object.
     Refused,
     /// It will not, or we may not ask.
@@ -80,7 +81,7 @@ enum Verdict {
     Silent,
 }
 
-fn verdict(http: u16, status: &Status) -> Verdict {
+pub(super) fn verdict(http: u16, status: &Status) -> Verdict {
     match status.reason.as_str() {
         // It will be there no more when the object is made.
         _ if is_terminating(status) => Verdict::Silent,
@@ -88,47 +89,49 @@ fn verdict(http: u16, status: &Status) -> Verdict {
         "Forbidden" => Verdict::RefusedIfAllowed,
         // Admission may refuse with any code of its own.
         "" if matches!(http, 400 | 422) => Verdict::Refused,
+        "" if http == 403 => Verdict::RefusedIfAllowed,
         _ => Verdict::Silent,
     }
 }
 
 // Admission and authorisation both answer "Forbidden"; this tells them apart.
 async fn may_write(wish: &Wish<'_>) -> bool {
+    let Address { of, namespace, name, .. } = wish.address;
+    let attributes = json!({
+        "group": of.group, "resource": of.plural(), "namespace": namespace.unwrap_or_default(), "name": name,
+    });
+    may(wish, "patch", &attributes).await && may(wish, "create", &attributes).await
+}
+
+/// Whether we may do that with what the attributes of a SelfSubjectAccessReview name.
+pub(super) async fn may(wish: &Wish<'_>, verb: &str, attributes: &Json) -> bool {
     let deed = Deed {
         action: "kubernetes:create selfsubjectaccessreviews".to_owned(),
         object: wish.address.words(),
         is_write: false,
     };
-    let (of, address) = (wish.address.of, wish.address);
-    for verb in ["patch", "create"] {
-        let review = json!({
-            "apiVersion": "authorization.k8s.io/v1",
-            "kind": "SelfSubjectAccessReview",
-            "spec": { "resourceAttributes": {
-                "verb": verb, "group": of.group, "resource": of.plural(),
-                "namespace": address.namespace.unwrap_or_default(), "name": address.name,
-            } },
-        });
-        let request =
-            Request::new(Method::POST, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews").with(JSON, review);
-        let answer = wish.client.done(&deed, &request).await;
-        if !answer.is_ok_and(|answer| answer.body.pointer("/status/allowed") == Some(&Json::Bool(true))) {
-            return false;
-        }
-    }
-    true
+    let mut review = json!({
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "spec": { "resourceAttributes": attributes },
+    });
+    review["spec"]["resourceAttributes"]["verb"] = Json::from(verb);
+    let request =
+        Request::new(Method::POST, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews").with(JSON, review);
+    let answer = wish.client.done(&deed, &request).await;
+    answer.is_ok_and(|answer| answer.body.pointer("/status/allowed") == Some(&Json::Bool(true)))
 }
 
 // What the server speaks of. A namespace has nothing but labels.
-fn field(wish: &Wish<'_>) -> &'static str {
-    if wish.address.of.kind == "Namespace" { "labels" } else { "manifest" }
+fn whole(wish: &Wish<'_>) -> Place {
+    Place::from(if wish.address.of.kind == "Namespace" { "labels" } else { MANIFEST })
 }
 
 /// The server does not have the kind, or no version of it that we know.
 pub(super) fn unknown(of: Type) -> Finding {
     Finding {
         severity: Severity::Warning,
-        field: "",
+        at: "".into(),
         summary: format!("The cluster does not know {} yet", of.kind),
         detail: format!(
             "It has no version {} of {} of {}. Have what brings it installed before, in this run or another.",
@@ -142,10 +145,10 @@ pub(super) fn unknown(of: Type) -> Finding {
 fn refused(wish: &Wish<'_>, status: &Status) -> Finding {
     Finding {
         severity: Severity::Error,
-        field: field(wish),
+        at: place(status, wish.object).unwrap_or_else(|| whole(wish)),
         summary: format!("The cluster will refuse {}", wish.address.words()),
         detail: format!(
-            "{}: {}. {}",
+            "{}: {}.\n\n{}",
             if status.reason.is_empty() { "Refused" } else { &status.reason },
             status.message.trim_end_matches('.'),
             if is_about_selector(status) { SELECTOR } else { REFUSED }
@@ -156,9 +159,9 @@ fn refused(wish: &Wish<'_>, status: &Status) -> Finding {
 fn warned(wish: &Wish<'_>, warning: &str) -> Finding {
     Finding {
         severity: Severity::Warning,
-        field: field(wish),
+        at: whole(wish),
         summary: format!("The cluster warns of {}", wish.address.words()),
-        detail: format!("{}. See whether it is meant so.", warning.trim_end_matches('.')),
+        detail: format!("{}.\n\nSee whether it is meant so.", warning.trim_end_matches('.')),
     }
 }
 
@@ -178,6 +181,7 @@ mod tests {
             (422, "Invalid", Verdict::Refused),
             (400, "BadRequest", Verdict::Refused),
             (403, "Forbidden", Verdict::RefusedIfAllowed),
+            (403, "", Verdict::RefusedIfAllowed),
             (404, "NotFound", Verdict::Silent),
             (404, "", Verdict::Silent),
             (409, "Conflict", Verdict::Silent),

@@ -8,12 +8,13 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-/// One call: `GET /path`, what was said to be let in, and the type of what was sent.
+/// One call: `GET /path`, what was said to be let in, and what was sent with its type.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Asked {
     pub(super) line: String,
     pub(super) authorization: String,
     pub(super) content: String,
+    pub(super) body: String,
 }
 
 /// A running server; it ends with the test.
@@ -91,5 +92,6 @@ async fn read(stream: &mut BufReader<TcpStream>) -> Option<Asked> {
     }
     let mut body = vec![0; length];
     stream.read_exact(&mut body).await.ok()?;
+    asked.body = String::from_utf8_lossy(&body).into_owned();
     Some(asked)
 }

@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use value::{Pending, Value};
 
 use super::{
-    Access, AccessMethod, Expose, InferenceService, Metrics, Scaling, Via, defaults::fill_in_defaults, manifest,
+    Access, AccessMethod, Expose, InferenceService, Metrics, Scaling, Via, blame, defaults::fill_in_defaults, manifest,
     outputs::set_outputs, scaling,
 };
 use crate::{
@@ -96,7 +96,7 @@ fn add_deployment(
     let labels = parts.common.labels.get();
     let build = || labels.map_or(Json::Null, |labels| manifest::deployment(service, labels));
     let manifest = if is_stub { Value::null() } else { kubernetes::manifest(parts.is_known, build) };
-    let mut draft = parts.common.object::<Deployment>(&service.name, manifest);
+    let mut draft = parts.common.object::<Deployment>(&service.name, blame::deployment(manifest, service));
     draft.labels = parts.common.labels.with(&service.queue, |labels, _| {
         labels.map_or_else(Labels::new, |labels| manifest::workload_labels(service, labels))
     });
@@ -210,8 +210,8 @@ fn add_ingress(
     graph: &mut Graph,
 ) -> Handle<Object<Ingress>> {
     let is_known = service.name.is_known() && is_settled(&service.expose);
-    let manifest = kubernetes::manifest(is_known, || manifest::ingress(service, expose)).blamed_on(&service.expose);
-    let mut draft = parts.common.object::<Ingress>(&service.name, manifest);
+    let manifest = kubernetes::manifest(is_known, || manifest::ingress(service, expose));
+    let mut draft = parts.common.object::<Ingress>(&service.name, blame::ingress(manifest, service));
     let health_path = service.engine.and_then(|engine| engine.health_path.map(Clone::clone));
     let is_known = is_settled(&service.expose) && !health_path.is_pending();
     let annotations = is_known.then(|| Value::known(manifest::ingress_annotations(service, expose)));
@@ -227,7 +227,7 @@ fn add_pod_monitor(
 ) -> Handle<Object<PodMonitor>> {
     let is_known = service.name.is_known() && is_settled(&service.metrics);
     let manifest = kubernetes::manifest(is_known, || manifest::pod_monitor(service, metrics));
-    let mut draft = parts.common.object::<PodMonitor>(&service.name, manifest.blamed_on(&service.metrics));
+    let mut draft = parts.common.object::<PodMonitor>(&service.name, blame::pod_monitor(manifest, service));
     draft.labels = parts.common.labels.with(&metrics.labels, |labels, more| {
         let mut labels = labels.cloned().unwrap_or_default();
         labels.extend(more.cloned().unwrap_or_default());
@@ -247,7 +247,7 @@ fn add_autoscaler(
     let is_known =
         is_settled(&service.scaling) && !kind.is_pending() && service.name.is_known() && service.namespace.is_known();
     let manifest = |build: fn(&InferenceService, &Scaling) -> Json| {
-        kubernetes::manifest(is_known, || build(service, scaling)).blamed_on(&service.scaling)
+        blame::autoscaler(kubernetes::manifest(is_known, || build(service, scaling)), service, scaling)
     };
     match graph.shape(&scaling.via) {
         Some(Via::Hpa) => {

@@ -5,6 +5,7 @@
 //! size), `rollout`, `scaling`, `signal`, `check*` and `explain`.
 
 mod attributes;
+mod blame;
 mod check;
 mod check_model;
 mod check_scaling;

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use tf_provider::Attributes;
 use value::{Pending, Value};
 
-use super::{Flavor, FlavorTopology, Queue, manifest};
+use super::{Flavor, FlavorTopology, Queue, blame, manifest};
 use crate::{
     components::kube::{
         ClusterQueue, Labels, LocalQueue, Object, ObjectOutputs, ResourceFlavor, Topology, WorkloadPriorityClass,
@@ -55,18 +55,19 @@ fn add_cluster_queue(
     } else {
         kubernetes::manifest(memory.is_known(), || manifest::cluster_queue(&manifest::with_amounts_spelled(queue)))
     };
-    let mut draft = common.object::<ClusterQueue>(&queue.name, manifest.blamed_on(&queue.flavors));
+    let mut draft = common.object::<ClusterQueue>(&queue.name, blame::cluster_queue(manifest, queue));
     draft.annotations = memory;
     graph.add("cluster_queue", draft)
 }
 
 fn add_flavors(queue: &Queue, common: &Common, cluster_queue: &Handle<Object<ClusterQueue>>, graph: &mut Graph) {
     let topologies = add_topologies(queue, common, graph);
-    for flavor in graph.shape(&queue.flavors).into_iter().flatten() {
+    for (at, flavor) in graph.shape(&queue.flavors).into_iter().flatten().enumerate() {
         let (name, existing) = (graph.shape(&flavor.name), graph.shape(&flavor.existing));
         let (Some(name), None | Some(false)) = (name, existing) else { continue };
         let manifest = kubernetes::manifest(is_flavor_settled(flavor), || manifest::flavor(flavor));
-        let draft = common.object::<ResourceFlavor>(&flavor.name, manifest.blamed_on(&queue.flavors));
+        let draft =
+            common.object::<ResourceFlavor>(&flavor.name, blame::flavor(manifest, queue.flavors.path().index(at)));
         let handle = graph.add(format!("flavor_{name}"), draft);
         graph.after(cluster_queue, &handle);
         let topology = flavor.topology.get().and_then(|topology| topologies.get(topology.name.get()?));
@@ -101,7 +102,7 @@ fn add_topologies(queue: &Queue, common: &Common, graph: &mut Graph) -> BTreeMap
 
 fn add_priorities(queue: &Queue, common: &Common, graph: &mut Graph) {
     for (name, value) in graph.shape(&queue.priorities).into_iter().flatten() {
-        let manifest = Value::known(manifest::priority(*value)).blamed_on(&queue.priorities);
+        let manifest = Value::known(manifest::priority(*value)).blamed_at("", queue.priorities.path().key(name));
         let draft = common.object::<WorkloadPriorityClass>(&Value::from(name.as_str()), manifest);
         graph.add(format!("priority_{name}"), draft);
     }

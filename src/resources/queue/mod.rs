@@ -5,6 +5,7 @@
 
 mod attributes;
 mod beside;
+mod blame;
 mod check;
 mod check_flavors;
 mod check_quota;

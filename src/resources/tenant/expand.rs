@@ -7,7 +7,7 @@ use value::Value;
 
 use super::{
     attributes::{ExternalSecretCopy, Isolation, Tenant},
-    expand_access, limits, network, registries,
+    blame, expand_access, limits, network, registries,
 };
 use crate::{
     components::kube::{
@@ -134,12 +134,12 @@ fn add_limits(tenant: &Tenant, parts: &Parts<'_>, graph: &mut Graph) {
     let quota = graph.shape(&tenant.quota).filter(|quota| limits::is_limited(quota));
     if let Some(quota) = quota {
         let manifest = kubernetes::manifest(is_settled(&tenant.quota), || limits::resource_quota(quota));
-        parts.add::<ResourceQuota>(graph, "quota", "mlplat", manifest.blamed_on(&tenant.quota));
+        parts.add::<ResourceQuota>(graph, "quota", "mlplat", blame::quota(manifest, tenant));
     }
     let container = graph.shape(&tenant.container).filter(|container| limits::says_anything(container));
     if let Some(container) = container {
         let manifest = kubernetes::manifest(is_settled(&tenant.container), || limits::limit_range(container));
-        parts.add::<LimitRange>(graph, "limits", "mlplat", manifest.blamed_on(&tenant.container));
+        parts.add::<LimitRange>(graph, "limits", "mlplat", blame::limits(manifest, tenant));
     }
 }
 
@@ -222,7 +222,7 @@ fn binding_name(kind: &str, who: &str, role: &str) -> String {
 }
 
 fn add_secrets(tenant: &Tenant, parts: &Parts<'_>, graph: &mut Graph) {
-    for secret in graph.shape(&tenant.external_secrets).into_iter().flatten() {
+    for (at, secret) in graph.shape(&tenant.external_secrets).into_iter().flatten().enumerate() {
         let Some(name) = graph.shape(&secret.name) else { continue };
         let parts_of = [
             &secret.store,
@@ -233,7 +233,8 @@ fn add_secrets(tenant: &Tenant, parts: &Parts<'_>, graph: &mut Graph) {
             &secret.refresh_interval,
         ];
         let is_known = !parts_of.iter().any(|part| part.is_pending());
-        let manifest = kubernetes::manifest(is_known, || external_secret(name, secret)).blamed_on(&secret.key);
+        let manifest = kubernetes::manifest(is_known, || external_secret(name, secret));
+        let manifest = blame::external_secret(manifest, &tenant.external_secrets.path().index(at));
         parts.add::<ExternalSecret>(graph, format!("secret_{name}"), name, manifest);
     }
 }

@@ -5,6 +5,7 @@
 
 mod access;
 mod attributes;
+mod blame;
 mod check;
 mod check_access;
 mod expand;

@@ -235,7 +235,7 @@ fn outputs(found: Vec<MountTargetDescription>) -> MountTargetsOutputs {
 fn missing(id: &String) -> Finding {
     Finding {
         severity: Severity::Error,
-        field: "subnet_ids",
+        at: "subnet_ids".into(),
         summary: format!("The subnet {id:?} is not there"),
         detail: "A mount target could not be made in it.\n\nGive a subnet of this account in the provider's region."
             .to_owned(),
@@ -246,7 +246,7 @@ fn several(networks: &BTreeSet<String>) -> Finding {
     let names = networks.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
     Finding {
         severity: Severity::Error,
-        field: "subnet_ids",
+        at: "subnet_ids".into(),
         summary: "The subnets are not in one network".to_owned(),
         detail: format!(
             "They, and the mount targets that are there, are in {names}. EFS has the mount targets of a file system in \

@@ -199,11 +199,11 @@ fn is(names: &[&str]) -> String {
 }
 
 fn error(field: &'static str, summary: String, detail: String) -> Finding {
-    Finding { severity: Severity::Error, field, summary, detail }
+    Finding { severity: Severity::Error, at: field.into(), summary, detail }
 }
 
 fn warning(field: &'static str, summary: String, detail: String) -> Finding {
-    Finding { severity: Severity::Warning, field, summary, detail }
+    Finding { severity: Severity::Warning, at: field.into(), summary, detail }
 }
 
 #[cfg(test)]
@@ -233,7 +233,7 @@ mod tests {
         };
         let answers = Answers { region: "us-east-2".to_owned(), ..answers };
         let word = |severity| if severity == Severity::Error { "error" } else { "warning" };
-        let one = |finding: &Finding| format!("{} {}: {}", word(finding.severity), finding.field, finding.summary);
+        let one = |finding: &Finding| format!("{} {}: {}", word(finding.severity), finding.at.field, finding.summary);
         judge(&spec, &answers).iter().map(one).collect()
     }
 

@@ -10,7 +10,7 @@ use crate::{
     composite::Composite,
     resources::{
         InferenceService,
-        testing::{expanded, settings, stub, text},
+        testing::{blames, expanded, settings, stub, text},
     },
 };
 
@@ -49,6 +49,21 @@ fn every_attribute_reaches_its_object() {
     let (service, graph) = expanded::<InferenceService>(&whole(), BTreeMap::new());
     insta::assert_snapshot!(text(&graph));
     assert_eq!(service.service_url.get().map(String::as_str), Some("http://qwen.example.com"));
+}
+
+#[test]
+fn a_message_about_a_part_of_an_object_is_shown_at_its_attribute() {
+    let mut config = whole();
+    config["engine"]["env"] = json!({ "A": "1", "Z": "2" });
+    config["engine"]["image_pull_secrets"] = json!(["registry"]);
+    config["expose"]["tls_secret"] = json!("qwen-tls");
+    config["model"]["cache_storage_class"] = json!("gp3");
+    insta::assert_snapshot!(blames::<InferenceService>(&config));
+    let fixed =
+        json!({ "replicas": 2, "scaling": null, "engine": { "kind": "custom", "image": "a/b", "command": ["c"] } });
+    assert!(blames::<InferenceService>(&super::config(fixed)).contains("deployment /spec/replicas: replicas"));
+    config["scaling"]["via"] = json!("keda");
+    assert!(blames::<InferenceService>(&config).contains("autoscaler /spec/minReplicaCount: scaling.min"));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use super::{config, flavor, whole};
 use crate::resources::{
     Queue,
-    testing::{expanded, text},
+    testing::{blames, expanded, text},
 };
 
 fn manifest(config: &Json, key: &str) -> Json {
@@ -26,6 +26,11 @@ fn the_least_configuration_gives_a_safe_queue() {
 #[test]
 fn every_attribute_reaches_its_object() {
     insta::assert_snapshot!(text(&expanded::<Queue>(&whole(), BTreeMap::new()).1));
+}
+
+#[test]
+fn a_message_about_a_part_of_an_object_is_shown_at_its_attribute() {
+    insta::assert_snapshot!(blames::<Queue>(&whole()));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use super::{config, whole};
 use crate::resources::{
     Tenant,
-    testing::{drifted, expanded, imported, text},
+    testing::{blames, drifted, expanded, imported, text},
 };
 
 fn document(config: &Json, key: &str) -> Json {
@@ -18,6 +18,11 @@ fn document(config: &Json, key: &str) -> Json {
 fn keys(config: &Json) -> Vec<String> {
     let (_, graph) = expanded::<Tenant>(config, BTreeMap::new());
     graph.nodes().keys().cloned().collect()
+}
+
+#[test]
+fn a_message_about_a_part_of_an_object_is_shown_at_its_attribute() {
+    insta::assert_snapshot!(blames::<Tenant>(&whole()));
 }
 
 /// The graph, without what all objects have in common.
