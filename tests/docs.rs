@@ -19,7 +19,7 @@ const PERMISSIONS: &str = "\
 page_title: \"Permissions\"
 subcategory: \"\"
 description: |-
-  The IAM actions that the provider uses, by the kind of object.
+  What the provider may have to do: IAM actions by the kind of object, and a role in the cluster.
 ---
 
 # Permissions
@@ -30,6 +30,23 @@ For each kind, the credentials need the actions below.
 A pool passes the role of its nodes to EKS, which needs `iam:PassRole` on that role.
 
 ## Actions by kind
+";
+
+/// What stands above the role in the cluster.
+const IN_THE_CLUSTER: &str = "
+## In the cluster
+
+The identity that Terraform runs as needs the role below, bound to it or to a group of it.
+On EKS an access entry gives a group to an IAM role:
+
+```shell
+aws eks create-access-entry --cluster-name ml-prod --principal-arn arn:aws:iam::123456789012:role/terraform \\
+  --kubernetes-groups mlplat
+kubectl create clusterrolebinding mlplat --clusterrole mlplat --group mlplat
+```
+
+The groups of APIs that are not installed can be left out.
+Rules that begin with \"Tells\" serve messages: without them the provider tells less, and what it makes is the same.
 ";
 
 #[test]
@@ -70,6 +87,7 @@ fn permissions() -> String {
     for (kind, actions) in mlplat::drivers::aws::actions() {
         let _ = write!(page, "\n### `{kind}`\n\n```text\n{}\n```\n", actions.join("\n"));
     }
+    let _ = write!(page, "{IN_THE_CLUSTER}\n```yaml\n{}```\n", mlplat::drivers::kube::cluster_role("mlplat"));
     page
 }
 

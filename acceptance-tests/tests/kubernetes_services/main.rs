@@ -12,6 +12,7 @@ mod failures;
 mod filesystem;
 mod filesystem_drift;
 mod filesystem_sweep;
+mod permissions;
 mod placement;
 mod replicas;
 mod service;

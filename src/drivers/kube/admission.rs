@@ -3,7 +3,7 @@
 //! Quotas, limits, Pod Security and rules about images look at pods alone: the Deployment is taken, and no pod of it
 //! ever comes. What is found is a doubt, since another resource of the same run may change the rule or make room.
 
-use converge::{Finding, Place, Severity};
+use converge::{Fault, Finding, Place, Severity};
 use http::Method;
 use kube::core::Status;
 use serde_json::{Value as Json, json};
@@ -12,6 +12,7 @@ use super::{
     address::encode,
     apply::Wish,
     call::{JSON, Reply, Request},
+    connection::ClusterClient,
     fault::Deed,
     place::{MANIFEST, place},
     preflight::{Verdict, may, verdict},
@@ -21,44 +22,79 @@ use crate::components::kube::FIELD_MANAGER;
 /// Where in a workload its pods are.
 const TEMPLATE: &str = "/spec/template";
 
+/// A place to try pods in, without effect.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Trial<'a> {
+    pub(super) client: &'a ClusterClient,
+    /// The object whose pods they are, in words.
+    pub(super) of: &'a str,
+    pub(super) namespace: &'a str,
+}
+
 /// What the server says of a pod of the object. Silence where the object has none, where the namespace is not there yet,
 /// and where we may not ask. A new object has no pods yet that count against a quota and go first.
 pub(super) async fn findings(wish: &Wish<'_>, is_new: bool) -> Vec<Finding> {
-    let Some((namespace, pod)) = wish.address.namespace.zip(pod(wish)) else { return Vec::new() };
-    let Some((verdict, status)) = refusal(wish, namespace, &pod).await else { return Vec::new() };
+    let words = wish.address.words();
+    let pod = pod(wish.object, &format!("{}-planned", wish.address.name)).map(without_identity);
+    let Some((namespace, pod)) = wish.address.namespace.zip(pod) else { return Vec::new() };
+    let trial = Trial { client: wish.client, of: &words, namespace };
+    let Ok(Some((verdict, status))) = trial.refusal(&pod).await else { return Vec::new() };
     // Room that pods make before it is needed is not missing.
     let is_about_room = !is_new && !has_surge(wish.object);
-    if is_about_room && refusal(wish, namespace, &without_amounts(&pod)).await.is_none() {
+    if is_about_room && !matches!(trial.refusal(&without_amounts(&pod)).await, Ok(Some(_))) {
         return Vec::new();
     }
-    let is_it = verdict == Verdict::Refused || is_about_the_pod(wish, namespace).await;
-    if is_it { vec![refused(wish, &pod, &status)] } else { Vec::new() }
+    if trial.is_about_the_pod(verdict).await { vec![refused(&words, &pod, &status)] } else { Vec::new() }
 }
 
-fn pod(wish: &Wish<'_>) -> Option<Json> {
-    let template = wish.object.pointer(TEMPLATE)?;
-    let mut pod = json!({ "apiVersion": "v1", "kind": "Pod", "metadata": template.get("metadata"), "spec": template.get("spec")? });
-    let metadata = pod.get_mut("metadata")?.as_object_mut()?;
-    metadata.insert("name".to_owned(), Json::from(format!("{}-planned", wish.address.name)));
-    // Its own may be made in the same run.
-    pod.get_mut("spec")?.as_object_mut()?.remove("serviceAccountName");
-    Some(pod)
+/// A pod of a workload, by the workload's template.
+pub(super) fn pod(workload: &Json, name: &str) -> Option<Json> {
+    let template = workload.pointer(TEMPLATE)?;
+    let metadata = |field: &str| template.pointer(&format!("/metadata/{field}"));
+    Some(json!({
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": { "name": name, "labels": metadata("labels"), "annotations": metadata("annotations") },
+        "spec": template.get("spec")?,
+    }))
 }
 
-async fn refusal(wish: &Wish<'_>, namespace: &str, pod: &Json) -> Option<(Verdict, Box<Status>)> {
-    let path = format!("/api/v1/namespaces/{}/pods?fieldManager={FIELD_MANAGER}&dryRun=All", encode(namespace));
-    let request = Request::new(Method::POST, path).with(JSON, pod.clone());
-    let deed = Deed { action: "kubernetes:create pods".to_owned(), object: wish.address.words(), is_write: true };
-    let Ok(Reply::Refused { http, status }) = wish.client.ask(&deed, &request).await else { return None };
-    Some((verdict(http, &status), status)).filter(|(verdict, _)| *verdict != Verdict::Silent)
+// === impl Trial ===
+
+impl Trial<'_> {
+    /// Whether a pod is refused for good.
+    pub(super) async fn is_refused(&self, pod: &Json) -> Result<bool, Fault> {
+        match self.refusal(pod).await? {
+            Some((verdict, _)) => Ok(self.is_about_the_pod(verdict).await),
+            None => Ok(false),
+        }
+    }
+
+    async fn refusal(&self, pod: &Json) -> Result<Option<(Verdict, Box<Status>)>, Fault> {
+        let path =
+            format!("/api/v1/namespaces/{}/pods?fieldManager={FIELD_MANAGER}&dryRun=All", encode(self.namespace));
+        let deed = Deed { action: "kubernetes:create pods".to_owned(), object: self.of.to_owned(), is_write: false };
+        let reply = self.client.ask(&deed, &Request::new(Method::POST, path).with(JSON, pod.clone())).await?;
+        let Reply::Refused { http, status } = reply else { return Ok(None) };
+        Ok(Some((verdict(http, &status), status)).filter(|(verdict, _)| *verdict != Verdict::Silent))
+    }
+
+    // Whether the pod is what is refused, and not us, and not a namespace without what every namespace has.
+    async fn is_about_the_pod(&self, verdict: Verdict) -> bool {
+        if verdict == Verdict::Refused {
+            return true;
+        }
+        let path = format!("/api/v1/namespaces/{}/serviceaccounts/default", encode(self.namespace));
+        let deed = Deed { action: "kubernetes:get serviceaccounts".to_owned(), ..Deed::default() };
+        let pods = json!({ "resource": "pods", "namespace": self.namespace });
+        may(self.client, self.of, "create", &pods).await && self.client.done(&deed, &Request::get(path)).await.is_ok()
+    }
 }
 
-// Whether the pod is what is refused, and not us, and not a namespace without what every namespace has.
-async fn is_about_the_pod(wish: &Wish<'_>, namespace: &str) -> bool {
-    let account = Request::get(format!("/api/v1/namespaces/{}/serviceaccounts/default", encode(namespace)));
-    let deed = Deed { action: "kubernetes:get serviceaccounts".to_owned(), ..Deed::default() };
-    may(wish, "create", &json!({ "resource": "pods", "namespace": namespace })).await
-        && wish.client.done(&deed, &account).await.is_ok()
+// Its own account may be made in the same run.
+fn without_identity(mut pod: Json) -> Json {
+    pod.get_mut("spec").and_then(Json::as_object_mut).map(|spec| spec.remove("serviceAccountName"));
+    pod
 }
 
 // Whether a new pod comes before an old one goes.
@@ -77,12 +113,12 @@ fn without_amounts(pod: &Json) -> Json {
     pod
 }
 
-fn refused(wish: &Wish<'_>, pod: &Json, status: &Status) -> Finding {
+fn refused(of: &str, pod: &Json, status: &Status) -> Finding {
     let at = place(status, pod).and_then(|place| in_template(&place)).unwrap_or_else(|| Place::from(MANIFEST));
     Finding {
         severity: Severity::Warning,
         at,
-        summary: format!("Pods of {} would be refused", wish.address.words()),
+        summary: format!("Pods of {of} would be refused"),
         detail: format!(
             "{}: {}.\n\nChange what the message names, or the namespace's quota, limits, Pod Security level or policies. \
              Where this run changes those first all is well.",
@@ -110,7 +146,6 @@ mod tests {
         components::kube::Deployment,
         drivers::kube::{
             address::{Address, Type},
-            connection::ClusterClient,
             testing::{Asked, Server},
         },
     };

@@ -2,11 +2,11 @@
 //! failing for: where an answer is forbidden or gone there is none.
 
 use converge::Fault;
-use http::Method;
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use super::{
     address::{Address, Type, encode},
+    admission::{self, Trial},
     call::{Answer, JSON, Reply, Request},
     connection::ClusterClient,
     fault::Deed,
@@ -92,26 +92,10 @@ impl Asker<'_> {
     }
 
     /// Whether pods of this set are refused for good. The controller says that they are refused, not by what. A pod
-    /// tried without effect tells by the code of the answer: a policy or a quota refuses it for good, a webhook that is
-    /// down does not.
+    /// tried without effect tells: a policy or a quota refuses it for good, a webhook that is down does not.
     pub(super) async fn is_refused(&self, set: &Json) -> Result<bool, Fault> {
-        let Some(template) = set.pointer("/spec/template") else { return Ok(false) };
-        let mut pod = json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "generateName": "mlplat-dry-run-" } });
-        for pointer in ["labels", "annotations"] {
-            if let (Some(value), Some(metadata)) = (
-                template.pointer(&format!("/metadata/{pointer}")),
-                pod.get_mut("metadata").and_then(Json::as_object_mut),
-            ) {
-                metadata.insert(pointer.to_owned(), value.clone());
-            }
-        }
-        if let (Some(spec), Some(pod)) = (template.get("spec"), pod.as_object_mut()) {
-            pod.insert("spec".to_owned(), spec.clone());
-        }
-        let path = format!("/api/v1/namespaces/{}/pods?dryRun=All", self.space());
-        let request = Request::new(Method::POST, path).with(JSON, pod);
-        let reply = self.client.ask(&self.deed("create pods"), &request).await?;
-        Ok(matches!(reply, Reply::Refused { http: 403 | 422, .. }))
+        let Some(pod) = admission::pod(set, "mlplat-dry-run") else { return Ok(false) };
+        Trial { client: self.client, of: &self.words, namespace: self.namespace }.is_refused(&pod).await
     }
 
     /// The state of an object that is kept from going, with whoever uses it.
@@ -220,6 +204,8 @@ fn unadmitted(workload: &Json) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

@@ -36,6 +36,7 @@ mod discovery;
 mod fault;
 mod program;
 mod proxy;
+mod rbac;
 mod token;
 
 #[cfg(test)]
@@ -47,6 +48,7 @@ use converge::Drivers;
 
 pub use config::{ExecConfig, KubernetesConfig};
 pub use connection::{ClusterClient, Clusters};
+pub use rbac::cluster_role;
 
 use crate::components::kube::{self, for_every_kube_kind};
 

@@ -11,6 +11,7 @@ use super::{
     address::{Address, Type, encode},
     apply::{Way, Wish},
     call::{JSON, Reply, Request},
+    connection::ClusterClient,
     fault::{Deed, SELECTOR, is_about_selector, is_terminating, is_unknown_kind},
     nodes::{Look, Pod, SPEC},
     place::{MANIFEST, place},
@@ -96,18 +97,19 @@ pub(super) fn verdict(http: u16, status: &Status) -> Verdict {
 
 // Admission and authorisation both answer "Forbidden"; this tells them apart.
 async fn may_write(wish: &Wish<'_>) -> bool {
-    let Address { of, namespace, name, .. } = wish.address;
+    let Address { of: kind, namespace, name, .. } = wish.address;
     let attributes = json!({
-        "group": of.group, "resource": of.plural(), "namespace": namespace.unwrap_or_default(), "name": name,
+        "group": kind.group, "resource": kind.plural(), "namespace": namespace.unwrap_or_default(), "name": name,
     });
-    may(wish, "patch", &attributes).await && may(wish, "create", &attributes).await
+    let of = wish.address.words();
+    may(wish.client, &of, "patch", &attributes).await && may(wish.client, &of, "create", &attributes).await
 }
 
 /// Whether we may do that with what the attributes of a SelfSubjectAccessReview name.
-pub(super) async fn may(wish: &Wish<'_>, verb: &str, attributes: &Json) -> bool {
+pub(super) async fn may(client: &ClusterClient, of: &str, verb: &str, attributes: &Json) -> bool {
     let deed = Deed {
         action: "kubernetes:create selfsubjectaccessreviews".to_owned(),
-        object: wish.address.words(),
+        object: of.to_owned(),
         is_write: false,
     };
     let mut review = json!({
@@ -118,7 +120,7 @@ pub(super) async fn may(wish: &Wish<'_>, verb: &str, attributes: &Json) -> bool 
     review["spec"]["resourceAttributes"]["verb"] = Json::from(verb);
     let request =
         Request::new(Method::POST, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews").with(JSON, review);
-    let answer = wish.client.done(&deed, &request).await;
+    let answer = client.done(&deed, &request).await;
     answer.is_ok_and(|answer| answer.body.pointer("/status/allowed") == Some(&Json::Bool(true)))
 }
 

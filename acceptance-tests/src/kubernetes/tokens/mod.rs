@@ -46,7 +46,8 @@ struct State {
     lifetime: Duration,
     /// Lifetimes of the tokens of access keys; of a key that is not here it is `lifetime`.
     lifetimes: BTreeMap<String, Duration>,
-    groups: Vec<String>,
+    /// Groups of the users of access keys; a key that is not here has [`MASTERS`].
+    groups: BTreeMap<String, Vec<String>>,
     /// Secrets of access keys; a key that is not here has [`DEFAULT_SECRET`].
     secrets: BTreeMap<String, String>,
     accepted: usize,
@@ -56,6 +57,8 @@ struct State {
 const PREFIX: &str = "k8s-aws-v1.";
 /// The secret that the emulator's environment sets.
 const DEFAULT_SECRET: &str = "test";
+/// The group that may do anything.
+const MASTERS: &str = "system:masters";
 
 impl TokenRules {
     /// A webhook that accepts tokens for this cluster.
@@ -64,7 +67,7 @@ impl TokenRules {
             cluster: cluster.to_owned(),
             lifetime,
             lifetimes: BTreeMap::new(),
-            groups: vec!["system:masters".to_owned()],
+            groups: BTreeMap::new(),
             secrets: BTreeMap::new(),
             accepted: 0,
             refusals: Vec::new(),
@@ -92,9 +95,10 @@ impl TokenRules {
         self.lock().lifetimes.insert(access_key.to_owned(), lifetime);
     }
 
-    /// The groups of every accepted user; `system:masters` unless set.
-    pub fn set_groups(&self, groups: &[&str]) {
-        self.lock().groups = groups.iter().map(|&group| group.to_owned()).collect();
+    /// The groups of the user of this access key; `system:masters` unless set.
+    pub fn set_groups(&self, access_key: &str, groups: &[&str]) {
+        let groups = groups.iter().map(|&group| group.to_owned()).collect();
+        self.lock().groups.insert(access_key.to_owned(), groups);
     }
 
     /// The secret of one access key, where it is not the emulator's usual one.
@@ -118,7 +122,7 @@ impl TokenRules {
 }
 
 impl State {
-    /// Judge a token and keep the verdict: the user's name, or why not.
+    /// Judge a token and keep the verdict: its access key, or why not.
     fn review(&mut self, token: &str, now: Duration) -> Result<String, String> {
         let verdict = self.judge(token, now);
         match &verdict {
@@ -138,14 +142,16 @@ impl State {
         request.check_age(now, self.lifetimes.get(&key).copied().unwrap_or(self.lifetime))?;
         let secret = self.secrets.get(&key).map_or(DEFAULT_SECRET, String::as_str);
         request.check_signature(&Secret(secret), &self.cluster)?;
-        Ok(format!("arn:aws:iam::123456789012:user/{key}"))
+        Ok(key)
     }
 
     fn answer(&mut self, review: &Value, now: Duration) -> Value {
         let token = review["spec"]["token"].as_str().unwrap_or_default().to_owned();
         let status = match self.review(&token, now) {
-            Ok(username) => {
-                json!({"authenticated": true, "user": {"username": username, "uid": username, "groups": self.groups}})
+            Ok(key) => {
+                let username = format!("arn:aws:iam::123456789012:user/{key}");
+                let groups = self.groups.get(&key).cloned().unwrap_or_else(|| vec![MASTERS.to_owned()]);
+                json!({"authenticated": true, "user": {"username": username, "uid": username, "groups": groups}})
             }
             Err(reason) => json!({"authenticated": false, "error": reason}),
         };
@@ -167,7 +173,7 @@ mod tests {
             cluster: "ml-prod".to_owned(),
             lifetime: EKS_LIFETIME,
             lifetimes: BTreeMap::new(),
-            groups: Vec::new(),
+            groups: BTreeMap::new(),
             secrets: BTreeMap::new(),
             accepted: 0,
             refusals: Vec::new(),
@@ -177,7 +183,7 @@ mod tests {
     #[test]
     fn a_fresh_token_for_this_cluster_is_accepted() {
         let (mut state, token) = (state(), eks_token("ml-prod", Duration::from_mins(14)).unwrap());
-        assert_eq!(state.review(&token, now()).unwrap(), "arn:aws:iam::123456789012:user/test");
+        assert_eq!(state.review(&token, now()).unwrap(), "test");
         assert_eq!(state.accepted, 1);
     }
 

@@ -1,0 +1,80 @@
+//! The role that the provider needs in a cluster: what the reference prints, and what an acceptance test has no more
+//! than.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write,
+};
+
+use super::address::Type;
+use crate::components::kube::{self, for_every_kube_kind};
+
+/// What every kind needs, since its objects are made and looked at.
+const ALL: [&str; 5] = ["create", "delete", "get", "list", "patch"];
+
+/// What else is asked: group, resources, names where only some count, verbs, what for.
+const BESIDE: [(&str, &[&str], &[&str], &[&str], &str); 9] = [
+    // Listing would show the content of every Secret.
+    ("", &["secrets"], &[], &["create", "delete", "get", "patch"], "The token of a model's source."),
+    (
+        "rbac.authorization.k8s.io",
+        &["clusterroles"],
+        &["admin", "edit", "view"],
+        &["bind"],
+        "Members of a tenant: every role that `members` gives.",
+    ),
+    (
+        "",
+        &["pods"],
+        &[],
+        &["create", "list"],
+        "Tells whether pods are let in, tried without effect, and why they do not start.",
+    ),
+    ("", &["pods/log"], &[], &["get"], "Tells the last words of an engine that ended."),
+    ("", &["events"], &[], &["list"], "Tells what the scheduler, the kubelet and autoscalers say of a pod."),
+    ("", &["nodes"], &[], &["list"], "Tells whether a node has the GPUs that a pod asks for."),
+    (
+        "apps",
+        &["daemonsets", "replicasets"],
+        &[],
+        &["list"],
+        "Tells whether NetworkPolicies are enforced, and which pods are the newest.",
+    ),
+    ("kueue.x-k8s.io", &["workloads"], &[], &["list"], "Tells why Kueue does not admit a pod, and who holds a queue."),
+    ("storage.k8s.io", &["storageclasses"], &[], &["get"], "Tells whether a claim waits for its first pod."),
+];
+
+/// The ClusterRole of this name, as YAML.
+pub fn cluster_role(name: &str) -> String {
+    let mut text =
+        format!("apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: {name}\nrules:\n");
+    for (group, resources) in kinds() {
+        let resources: Vec<_> = resources.iter().map(String::as_str).collect();
+        rule(&mut text, group, &resources, &[], &ALL);
+    }
+    for (group, resources, names, verbs, what_for) in BESIDE {
+        let _ = writeln!(text, "  # {what_for}");
+        rule(&mut text, group, resources, names, verbs);
+    }
+    text
+}
+
+fn kinds() -> BTreeMap<&'static str, BTreeSet<String>> {
+    let mut found = BTreeMap::<_, BTreeSet<_>>::new();
+    macro_rules! add {
+        ($kind:ident) => {
+            let of = Type::of::<kube::$kind>();
+            found.entry(of.group).or_default().insert(of.plural());
+        };
+    }
+    for_every_kube_kind!(add);
+    found
+}
+
+fn rule(text: &mut String, group: &str, resources: &[&str], names: &[&str], verbs: &[&str]) {
+    let _ = writeln!(text, "  - apiGroups: [\"{group}\"]\n    resources: [{}]", resources.join(", "));
+    if !names.is_empty() {
+        let _ = writeln!(text, "    resourceNames: [{}]", names.join(", "));
+    }
+    let _ = writeln!(text, "    verbs: [{}]", verbs.join(", "));
+}
