@@ -13,6 +13,7 @@ mod cx;
 mod decide;
 mod destroy;
 mod driver;
+mod drivers;
 mod engine;
 mod fault;
 mod graph;
@@ -30,10 +31,8 @@ mod work;
 
 pub use component::{Component, Draft, KindFacts, Output, Outputs, Volatile};
 pub use cx::{Clock, Cx, DEFAULT_RETRIES, Secrets, SystemClock};
-pub use driver::{
-    AnyChanges, AnyCreation, AnyDriver, Changes, Creation, Driver, Drivers, Finding, Found, Observed, Ownership,
-    Readiness, Severity,
-};
+pub use driver::{Changes, Creation, Driver, Finding, Observed, Ownership, Readiness, Severity};
+pub use drivers::{AnyChanges, AnyCreation, AnyDriver, Drivers, Found};
 pub use engine::{Converged, During, Failure, Run, Source, converge, destroy};
 pub use fault::{Fault, FaultClass};
 pub use graph::{Graph, Handle, Node};

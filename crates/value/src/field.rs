@@ -28,8 +28,8 @@ pub(crate) const MARKER: &str = "$pending";
 impl Field {
     /// The attribute behind the part of the document at a JSON pointer: its own, or that of the nearest part around it.
     pub fn origin_at(&self, pointer: &str) -> Option<&AttributePath> {
-        let around = std::iter::successors(Some(pointer), |part| Some(part.rsplit_once('/')?.0));
-        around.filter_map(|part| self.parts.get(part)).next().or(self.origin.as_ref())
+        let mut around = std::iter::successors(Some(pointer), |part| Some(part.rsplit_once('/')?.0));
+        around.find_map(|part| self.parts.get(part)).or(self.origin.as_ref())
     }
 }
 

@@ -210,9 +210,11 @@ mod tests {
 
     #[tokio::test]
     async fn who_may_not_make_pods_is_told_nothing() {
-        let denied = |asked: &Asked| match is_pod(asked) {
-            true => refusal("Forbidden", "cannot create resource"),
-            false => (201, json!({ "status": { "allowed": false } })),
+        let denied = |asked: &Asked| {
+            if is_pod(asked) {
+                return refusal("Forbidden", "cannot create resource");
+            }
+            (201, json!({ "status": { "allowed": false } }))
         };
         assert_eq!(ask(&deployment(1), true, denied).await.0, []);
         let absent = |_: &Asked| (404, json!({ "reason": "NotFound", "details": { "kind": "namespaces" } }));

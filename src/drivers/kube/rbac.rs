@@ -12,37 +12,64 @@ use crate::components::kube::{self, for_every_kube_kind};
 /// What every kind needs, since its objects are made and looked at.
 const ALL: [&str; 5] = ["create", "delete", "get", "list", "patch"];
 
-/// What else is asked: group, resources, names where only some count, verbs, what for.
-const BESIDE: [(&str, &[&str], &[&str], &[&str], &str); 9] = [
+/// What else is asked.
+const BESIDE: [Rule; 9] = [
     // Listing would show the content of every Secret.
-    ("", &["secrets"], &[], &["create", "delete", "get", "patch"], "The token of a model's source."),
-    (
-        "rbac.authorization.k8s.io",
-        &["clusterroles"],
-        &["admin", "edit", "view"],
-        &["bind"],
-        "Members of a tenant: every role that `members` gives.",
-    ),
-    (
+    Rule::new("", &["secrets"], &["create", "delete", "get", "patch"], "The token of a model's source."),
+    Rule {
+        names: &["admin", "edit", "view"],
+        ..Rule::new(
+            "rbac.authorization.k8s.io",
+            &["clusterroles"],
+            &["bind"],
+            "Members of a tenant: every role that `members` gives.",
+        )
+    },
+    Rule::new(
         "",
         &["pods"],
-        &[],
         &["create", "list"],
         "Tells whether pods are let in, tried without effect, and why they do not start.",
     ),
-    ("", &["pods/log"], &[], &["get"], "Tells the last words of an engine that ended."),
-    ("", &["events"], &[], &["list"], "Tells what the scheduler, the kubelet and autoscalers say of a pod."),
-    ("", &["nodes"], &[], &["list"], "Tells whether a node has the GPUs that a pod asks for."),
-    (
+    Rule::new("", &["pods/log"], &["get"], "Tells the last words of an engine that ended."),
+    Rule::new("", &["events"], &["list"], "Tells what the scheduler, the kubelet and autoscalers say of a pod."),
+    Rule::new("", &["nodes"], &["list"], "Tells whether a node has the GPUs that a pod asks for."),
+    Rule::new(
         "apps",
         &["daemonsets", "replicasets"],
-        &[],
         &["list"],
         "Tells whether NetworkPolicies are enforced, and which pods are the newest.",
     ),
-    ("kueue.x-k8s.io", &["workloads"], &[], &["list"], "Tells why Kueue does not admit a pod, and who holds a queue."),
-    ("storage.k8s.io", &["storageclasses"], &[], &["get"], "Tells whether a claim waits for its first pod."),
+    Rule::new(
+        "kueue.x-k8s.io",
+        &["workloads"],
+        &["list"],
+        "Tells why Kueue does not admit a pod, and who holds a queue.",
+    ),
+    Rule::new("storage.k8s.io", &["storageclasses"], &["get"], "Tells whether a claim waits for its first pod."),
 ];
+
+struct Rule {
+    group: &'static str,
+    resources: &'static [&'static str],
+    /// Only these; all where there are none.
+    names: &'static [&'static str],
+    verbs: &'static [&'static str],
+    what_for: &'static str,
+}
+
+// === impl Rule ===
+
+impl Rule {
+    const fn new(
+        group: &'static str,
+        resources: &'static [&'static str],
+        verbs: &'static [&'static str],
+        what_for: &'static str,
+    ) -> Self {
+        Self { group, resources, names: &[], verbs, what_for }
+    }
+}
 
 /// The ClusterRole of this name, as YAML.
 pub fn cluster_role(name: &str) -> String {
@@ -52,7 +79,7 @@ pub fn cluster_role(name: &str) -> String {
         let resources: Vec<_> = resources.iter().map(String::as_str).collect();
         rule(&mut text, group, &resources, &[], &ALL);
     }
-    for (group, resources, names, verbs, what_for) in BESIDE {
+    for Rule { group, resources, names, verbs, what_for } in BESIDE {
         let _ = writeln!(text, "  # {what_for}");
         rule(&mut text, group, resources, names, verbs);
     }
