@@ -17,6 +17,19 @@ pub struct Place {
     pub name: String,
 }
 
+/// What a namespace asks of pods; what is absent it does not ask.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rules {
+    /// The resources that its containers request although they do not ask for any.
+    pub requested: BTreeSet<String>,
+    /// What all its pods together may request of each resource, as amounts.
+    pub quota: BTreeMap<String, String>,
+    /// The most that one container may have of each resource, as amounts.
+    pub most: BTreeMap<String, String>,
+    /// Where images may come from, as beginnings of their names; from anywhere where there are none.
+    pub registries: BTreeSet<String>,
+}
+
 /// What was told in this run. Cheap to clone; all clones are one.
 #[derive(Clone, Debug, Default)]
 pub struct Neighbours(Arc<Mutex<Told>>);
@@ -24,7 +37,7 @@ pub struct Neighbours(Arc<Mutex<Told>>);
 #[derive(Debug, Default)]
 struct Told {
     pools: BTreeMap<Place, BTreeMap<String, String>>,
-    namespaces: BTreeMap<Place, BTreeSet<String>>,
+    namespaces: BTreeMap<Place, Rules>,
 }
 
 // === impl Neighbours ===
@@ -40,13 +53,13 @@ impl Neighbours {
         self.told().pools.get(pool).cloned()
     }
 
-    /// Tells of a namespace the resources that its containers request although they do not ask for any.
-    pub fn tell_namespace(&self, namespace: Place, requested: BTreeSet<String>) {
-        self.told().namespaces.insert(namespace, requested);
+    /// Tells what a namespace asks of pods.
+    pub fn tell_namespace(&self, namespace: Place, rules: Rules) {
+        self.told().namespaces.insert(namespace, rules);
     }
 
     /// What was told of a namespace.
-    pub fn namespace(&self, namespace: &Place) -> Option<BTreeSet<String>> {
+    pub fn namespace(&self, namespace: &Place) -> Option<Rules> {
         self.told().namespaces.get(namespace).cloned()
     }
 

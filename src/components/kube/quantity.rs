@@ -46,6 +46,11 @@ impl Quantity {
         Some(Self { digits, exponent: tens.checked_sub(fraction)? }.normal())
     }
 
+    /// So many of it; none where that has more digits than 128 bits hold.
+    pub fn times(self, count: u32) -> Option<Self> {
+        Some(Self { digits: self.digits.checked_mul(i128::from(count))?, ..self }.normal())
+    }
+
     /// Whether it is above zero.
     pub fn is_positive(self) -> bool {
         self.digits > 0

@@ -5,6 +5,7 @@
 //! size), `rollout`, `scaling`, `signal`, `check*` and `explain`.
 
 mod attributes;
+mod beside;
 mod blame;
 mod check;
 mod check_model;
@@ -33,6 +34,7 @@ pub use signal::{Scope, Signal};
 
 use crate::{
     composite::{Composite, Timeouts},
+    neighbours::Neighbours,
     settings::Settings,
 };
 
@@ -54,5 +56,9 @@ impl Composite for InferenceService {
 
     fn explain(&self, plan: &Plan, ledger: &Ledger, complaints: &mut Diagnostics) {
         explain::explain(self, plan, ledger, complaints);
+    }
+
+    fn meet(&self, neighbours: &Neighbours, complaints: &mut Diagnostics) {
+        beside::check(self, neighbours, complaints);
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn check(queue: &Queue, neighbours: &Neighbours, complaints: &mut Dia
             check_quota(flavor, &most, complaints);
         }
     }
-    check_namespaces(queue, |name| neighbours.namespace(&place(name)), complaints);
+    check_namespaces(queue, |name| neighbours.namespace(&place(name)).map(|rules| rules.requested), complaints);
 }
 
 fn check_quota(flavor: &Flavor, most: &BTreeMap<String, String>, complaints: &mut Diagnostics) {

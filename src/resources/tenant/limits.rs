@@ -1,6 +1,6 @@
 //! How much a tenant may use: the quota of the namespace, and what containers get that say nothing.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use serde_json::{Map, Value as Json, json};
 use value::{Pending, Value};
@@ -8,7 +8,7 @@ use value::{Pending, Value};
 use super::attributes::{Amounts, Container, Quota, Tenant};
 use crate::{
     components::kube::Quantity,
-    neighbours::{Neighbours, Place},
+    neighbours::{Neighbours, Place, Rules},
     resources::fill_in,
 };
 
@@ -106,16 +106,26 @@ pub(super) fn limit_range(container: &Container) -> Json {
     json!({ "spec": { "limits": [limit] } })
 }
 
-/// Tells of the namespace what its containers request without asking. Kubernetes makes limits of maxima that have none,
-/// and requests of limits.
+/// Tells what the namespace asks of pods. Kubernetes makes limits of maxima that have none, and requests of limits.
 pub(super) fn introduce(tenant: &Tenant, neighbours: &Neighbours) {
-    let (Some(name), Some(container)) = (tenant.name.get(), tenant.container.get()) else { return };
-    if tenant.cluster.is_pending() {
-        return;
+    let Some(name) = tenant.name.get().filter(|_| !tenant.cluster.is_pending()) else { return };
+    let mut rules =
+        Rules { registries: tenant.trusted_registries.get().cloned().unwrap_or_default(), ..Rules::default() };
+    if let Some(container) = tenant.container.get() {
+        let amounts = [&container.default, &container.default_request, &container.max];
+        rules.requested = amounts.into_iter().filter_map(Value::get).flat_map(of).map(|(key, _)| key).collect();
+        rules.most = container.max.get().map(|max| texts(of(max))).unwrap_or_default();
     }
-    let amounts = [&container.default, &container.default_request, &container.max];
-    let requested: BTreeSet<_> = amounts.into_iter().filter_map(Value::get).flat_map(of).map(|(key, _)| key).collect();
-    neighbours.tell_namespace(Place { cluster: tenant.cluster.get().cloned(), name: name.clone() }, requested);
+    if let Some(quota) = tenant.quota.get() {
+        let hard = resource_quota(quota)["spec"]["hard"].as_object().cloned().unwrap_or_default();
+        let of_pods = |(key, amount): (String, String)| Some((key.strip_prefix("requests.")?.to_owned(), amount));
+        rules.quota = texts(hard).into_iter().filter_map(of_pods).collect();
+    }
+    neighbours.tell_namespace(Place { cluster: tenant.cluster.get().cloned(), name: name.clone() }, rules);
+}
+
+fn texts(amounts: Map<String, Json>) -> BTreeMap<String, String> {
+    amounts.into_iter().filter_map(|(key, amount)| Some((key, amount.as_str()?.to_owned()))).collect()
 }
 
 fn of(amounts: &Amounts) -> Map<String, Json> {

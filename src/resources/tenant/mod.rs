@@ -12,7 +12,7 @@ mod expand;
 mod expand_access;
 mod limits;
 mod network;
-mod registries;
+pub(super) mod registries;
 #[cfg(test)]
 mod tests;
 

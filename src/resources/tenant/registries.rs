@@ -73,6 +73,23 @@ fn is_trusted(registries: &BTreeSet<String>) -> String {
     matches.collect::<Vec<_>>().join(" || ")
 }
 
+/// Whether an image is from one of the registries: what the policy says, in Rust.
+pub(in crate::resources) fn trusts(registries: &BTreeSet<String>, image: &str) -> bool {
+    let whole = match image.split_once('/') {
+        Some((host, _)) if host.contains(['.', ':']) || host == "localhost" => image.to_owned(),
+        Some(_) => format!("docker.io/{image}"),
+        None => format!("docker.io/library/{image}"),
+    };
+    registries.iter().any(|registry| {
+        let plain = registry.trim_end_matches('/');
+        let Some(rest) = whole.strip_prefix(plain) else { return false };
+        if registry.ends_with('/') || !registry.contains('/') {
+            return rest.starts_with('/');
+        }
+        rest.is_empty() || rest.starts_with(['/', ':', '@'])
+    })
+}
+
 // As a CEL text. What would need escaping is refused by the checks; it is taken out here all the same.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace(['\'', '\\', '\n', '\r'], ""))
@@ -105,5 +122,31 @@ pub(super) fn fault(registry: &str) -> Option<&'static str> {
             "Its path cannot be that of an image.\n\nUse lower-case letters, digits, hyphens, dots and underscores.",
         ),
         () => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_is_trusted_by_its_host_and_by_whole_parts_of_its_path() {
+        for (registry, image, is_trusted) in [
+            ("ghcr.io/acme/", "ghcr.io/acme/vllm:1", true),
+            ("ghcr.io/acme/", "ghcr.io/acme-evil/vllm:1", false),
+            ("ghcr.io/acme", "ghcr.io/acme-evil/vllm:1", false),
+            ("ghcr.io/acme", "ghcr.io/acme:1", true),
+            ("ghcr.io/acme", "ghcr.io/acme@sha256:ab", true),
+            ("ghcr.io/acme", "ghcr.io/acme/a/b", true),
+            ("ghcr.io", "ghcr.io.evil.com/vllm", false),
+            ("ghcr.io", "ghcr.io/vllm", true),
+            ("docker.io/vllm/", "vllm/vllm-openai:v1", true),
+            ("docker.io/library/", "busybox", true),
+            ("docker.io/vllm/", "busybox", false),
+            ("localhost:5000", "localhost:5000/a", true),
+            ("localhost:5000", "localhost/a", false),
+        ] {
+            assert_eq!(trusts(&BTreeSet::from([registry.to_owned()]), image), is_trusted, "{registry} {image}");
+        }
     }
 }

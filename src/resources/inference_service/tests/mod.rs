@@ -1,5 +1,6 @@
 //! Tests of `mlplat_inference_service`.
 
+mod beside;
 mod checks;
 mod graph;
 mod plans;
