@@ -147,6 +147,38 @@ async fn write_only_values_are_refused_where_the_client_would_store_them() {
 }
 
 #[tokio::test]
+async fn what_is_required_cannot_be_null() {
+    let pool = |label: Cty| Cty::List(vec![Cty::object([("label", label), ("arn", Cty::Null)])]);
+    for (name, label, missing) in
+        [(Cty::Null, Cty::unknown(), "`name`"), (Cty::unknown(), Cty::Null, "`pools[0].label`")]
+    {
+        let mut config = thing("one");
+        config.set("name", name);
+        config.set("pools", pool(label));
+        let request = validate_resource_config::Request {
+            type_name: THING.into(),
+            config: sent(&config),
+            client_capabilities: None,
+        };
+        let answer = server(Mistake::None).validate_resource_config(Request::new(request)).await.expect("no status");
+        assert!(error(&answer.into_inner().diagnostics).summary.contains(missing));
+
+        // What was unknown when it was validated is known now, and there is nothing.
+        let request = plan_resource_change::Request {
+            type_name: THING.into(),
+            proposed_new_state: sent(&config),
+            config: sent(&config),
+            prior_private: b"record".to_vec(),
+            ..Default::default()
+        };
+        let answer = server(Mistake::None).plan_resource_change(Request::new(request)).await.expect("no status");
+        let answer = answer.into_inner();
+        assert!(error(&answer.diagnostics).summary.contains(missing));
+        assert_eq!(answer.planned_private, b"record");
+    }
+}
+
+#[tokio::test]
 async fn write_only_values_do_not_reach_a_plan() {
     let mut config = thing("one");
     config.set("secret", "s".into());

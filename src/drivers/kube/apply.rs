@@ -79,6 +79,7 @@ impl Wish<'_> {
         }
         if let Reply::Refused { status, .. } = &reply
             && status.reason == "Invalid"
+            && self.is_fine_alone().await?
             && self.clear(None, gone).await?
         {
             // What was refused may have been ours beside a stranger's.
@@ -262,7 +263,16 @@ mod tests {
         let (outcome, lines) = update(Claim::Applied(&wanted()), answer).await;
         outcome.unwrap();
         let path = "GET /api/v1/namespaces/a/services/x".to_owned();
-        assert_eq!(lines, [APPLY_LINE.to_owned(), path, APPLY_LINE.to_owned(), format!("{APPLY_LINE}&force=true")]);
+        let alone = format!("{APPLY_LINE}&force=true&dryRun=All").replace("/x?", "/mlplat-dry-run?");
+        let forced = format!("{APPLY_LINE}&force=true");
+        assert_eq!(lines, [APPLY_LINE.to_owned(), alone, path, APPLY_LINE.to_owned(), forced]);
+    }
+
+    #[tokio::test]
+    async fn what_the_server_refuses_for_itself_leaves_a_strangers_entry_alone() {
+        let (outcome, lines) = update(Claim::Nothing, |_| (422, json!({ "reason": "Invalid" }))).await;
+        assert_eq!(outcome.unwrap_err().class, FaultClass::Invalid);
+        assert!(lines.iter().all(|line| *line == APPLY_LINE || line.ends_with("&dryRun=All")), "{lines:?}");
     }
 
     #[tokio::test]

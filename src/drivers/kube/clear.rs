@@ -7,13 +7,16 @@ use http::Method;
 use serde_json::{Value as Json, json};
 
 use super::{
-    address::encode,
-    apply::{Wish, content},
+    address::{Address, encode},
+    apply::{Way, Wish, content},
     call::{Answer, JSON_PATCH, Reply, Request},
     meaning::{Stray, strays},
     reader::{Extent, get},
 };
 use crate::components::kube::FIELD_MANAGER;
+
+/// A name for questions only.
+const NOBODYS: &str = "mlplat-dry-run";
 
 // === impl Wish ===
 
@@ -41,11 +44,20 @@ impl Wish<'_> {
     pub(super) async fn can_clear(&self) -> Result<bool, Fault> {
         let Some(live) = get(self.client, &self.address, Extent::Whole).await? else { return Ok(false) };
         let operations = self.strays(&live);
-        if operations.is_empty() {
+        if operations.is_empty() || !self.is_fine_alone().await? {
             return Ok(false);
         }
         let reply = self.client.ask(&self.deed(), &self.request(&live, operations, "&dryRun=All")).await?;
         Ok(matches!(reply, Reply::Done(_)))
+    }
+
+    /// Whether the server would take the object if there were nothing of it yet: asked of a name that nobody has. What
+    /// it refuses of the live one is then what others put beside ours.
+    pub(super) async fn is_fine_alone(&self) -> Result<bool, Fault> {
+        let mut object = self.object.clone();
+        object["metadata"]["name"] = json!(NOBODYS);
+        let alone = Wish { address: Address { name: NOBODYS, ..self.address }, object: &object, client: self.client };
+        Ok(matches!(alone.send(Way { is_forced: true, is_dry_run: true }).await?, Reply::Done(_)))
     }
 
     fn strays(&self, live: &Json) -> Vec<Json> {

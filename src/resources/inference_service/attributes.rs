@@ -213,7 +213,8 @@ pub struct Placement {
 /// Scaling by load.
 #[derive(Attributes, Clone, Debug, Default)]
 pub struct Scaling {
-    /// Fewest replicas. 0 is possible with an external metric only, since nothing else is measured without pods.
+    /// Fewest replicas. 0 is possible with an external metric only, since nothing else is measured without pods, and
+    /// with `keda`: a HorizontalPodAutoscaler refuses it in most clusters.
     #[attribute(default = "1")]
     pub min: Value<u32>,
     /// Most replicas.

@@ -6,7 +6,7 @@ use value::Value;
 
 use super::{
     Access, AccessMethod, Engine, EngineKind, Expose, InferenceService, Placement, Resources, Rollout, Via,
-    check_model, check_scaling,
+    check_model, check_place, check_scaling, check_texts,
 };
 use crate::{
     components::kube::Quantity,
@@ -22,6 +22,7 @@ const NAME_LIMIT: usize = 63;
 const KEDA_NAME_LIMIT: usize = 54;
 /// The Secret's name goes on with `-hf-token`; 253 is far away, so the Service's limit holds.
 const NAMESPACE_LIMIT: usize = 63;
+const MOST_STARTUP_SECONDS: u32 = 7 * 24 * 3600;
 
 pub(super) fn check(service: &InferenceService, complaints: &mut Diagnostics) {
     check_names(service, complaints);
@@ -30,6 +31,8 @@ pub(super) fn check(service: &InferenceService, complaints: &mut Diagnostics) {
     }
     check_model::check(service, complaints);
     check_scaling::check(service, complaints);
+    check_place::check(service, complaints);
+    check_texts::check(service, complaints);
     if let Some(placement) = service.placement.get() {
         check_placement(placement, complaints);
     }
@@ -69,7 +72,8 @@ fn check_names(service: &InferenceService, complaints: &mut Diagnostics) {
     }
 }
 
-fn check_name(value: &Value<String>, of: &str, rule: NameRule, complaints: &mut Diagnostics) {
+/// Complains of a name that Kubernetes does not take.
+pub(super) fn check_name(value: &Value<String>, of: &str, rule: NameRule, complaints: &mut Diagnostics) {
     if let Some((name, fault)) = value.get().and_then(|name| Some((name, name_fault(name, rule)?))) {
         complaints.error(value, format!("The {of} {name:?} cannot be used"), fault);
     }
@@ -99,6 +103,14 @@ fn check_engine(engine: &Engine, complaints: &mut Diagnostics) {
     if engine.port.get() == Some(&0) {
         complaints.error(&engine.port, "The port is 0", "Nothing can listen there.\n\nGive 1 to 65535.");
     }
+    if let Some(seconds) = engine.startup_seconds.get().filter(|seconds| !(1..=MOST_STARTUP_SECONDS).contains(*seconds))
+    {
+        complaints.error(
+            &engine.startup_seconds,
+            "The time for a start is out of range",
+            format!("`engine.startup_seconds` is {seconds}.\n\nGive 1 to {MOST_STARTUP_SECONDS}, which is a week."),
+        );
+    }
 }
 
 fn check_image(image: &Value<String>, complaints: &mut Diagnostics) {
@@ -111,7 +123,18 @@ fn check_image(image: &Value<String>, complaints: &mut Diagnostics) {
         );
         return;
     }
-    let name = text.rsplit('/').next().unwrap_or_default();
+    // Before the first slash there may be a host, which is of either case.
+    let path = text.split_once('/').map_or(text.as_str(), |(_, path)| path);
+    let (path, name) = (path.split([':', '@']).next().unwrap_or_default(), text.rsplit('/').next().unwrap_or_default());
+    if path.is_empty() || path.chars().any(|c| c.is_uppercase()) {
+        complaints.error(
+            image,
+            format!("{text:?} is not an image"),
+            "The name of an image has only lower-case letters, so no node could pull it.\n\nGive one such as \
+             \"vllm/vllm-openai:v0.32.0\".",
+        );
+        return;
+    }
     if !text.contains('@') && (!name.contains(':') || name.ends_with(":latest")) {
         complaints.warn(
             image,

@@ -7,12 +7,9 @@ use super::{
     check::listed,
     sizing::{self, MARGIN, Sizing},
 };
-use crate::{
-    catalog::{
-        Breakdown, Dtype, Scheme, USABLE_MEMORY_FRACTION, instance_types, known_products, model_memory_gib,
-        parse_model_uri, product_matches,
-    },
-    resources::kubernetes::{NameRule, name_fault},
+use crate::catalog::{
+    Breakdown, Dtype, Scheme, USABLE_MEMORY_FRACTION, instance_types, known_products, model_memory_gib,
+    parse_model_uri, product_matches,
 };
 
 /// From this size on reading from a network file system is told of.
@@ -32,7 +29,28 @@ pub(super) fn check(service: &InferenceService, complaints: &mut Diagnostics) {
     }
     check_gpus(service, complaints);
     check_fit(service, complaints);
+    check_cache(service, complaints);
     check_loading(service, complaints);
+}
+
+// A pod that fills more than its volume's size is evicted, and the next one after it.
+fn check_cache(service: &InferenceService, complaints: &mut Diagnostics) {
+    let sizing = Sizing::of(service);
+    let (Some(Scheme::HuggingFace), Some(weights), Some(model)) =
+        (sizing.scheme, sizing.weights_gib, service.model.get())
+    else {
+        return;
+    };
+    if let Some(cache) = model.cache_gib.get().filter(|cache| **cache > 0 && f64::from(**cache) < weights) {
+        complaints.error(
+            &model.cache_gib,
+            "The model does not fit on the volume that it is downloaded to",
+            format!(
+                "Its weights are {weights:.0} GiB, and `model.cache_gib` is {cache}.\n\nLeave it out, which gives {} GiB.",
+                sizing.cache_gib()
+            ),
+        );
+    }
 }
 
 fn check_model(model: &Model, complaints: &mut Diagnostics) {
@@ -136,19 +154,13 @@ fn check_token(model: &Model, complaints: &mut Diagnostics) {
             "`token_wo` makes a Secret, and `token_secret` names another one.\n\nGive one of them.",
         );
     }
-    if let Some(secret) = model.token_secret.get()
-        && let Some((name, fault)) =
-            secret.name.get().and_then(|name| Some((name, name_fault(name, NameRule::Subdomain)?)))
-    {
-        complaints.error(&secret.name, format!("The name of a Secret {name:?} cannot be used"), fault);
-    }
 }
 
 fn check_gpus(service: &InferenceService, complaints: &mut Diagnostics) {
     let Some(gpus) = service.gpus.get() else { return };
     let Some(product) = gpus.product.get() else { return };
     let is_known = instance_types().iter().any(|kind| product_matches(product, &kind.accelerator));
-    let looks_wrong = product.trim().is_empty() || product.contains(['.', '/', ':']);
+    let looks_wrong = product.contains(['.', '/', ':']);
     if !is_known && looks_wrong {
         complaints.warn(
             &gpus.product,

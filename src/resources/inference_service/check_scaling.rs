@@ -58,6 +58,15 @@ fn check_signal(scaling: &Scaling, service: &InferenceService, complaints: &mut 
              `signal = { metric = \"…\", scope = \"external\" }`.",
         );
     }
+    let is_hpa = scaling.via.get().map_or(scaling.via.is_null(), |via| *via == Via::Hpa);
+    if scaling.min.get() == Some(&0) && is_external && is_hpa {
+        complaints.warn(
+            &scaling.min,
+            "Most clusters refuse a HorizontalPodAutoscaler without replicas",
+            "It needs Kubernetes' feature gate `HPAScaleToZero`, which is off unless somebody switched it on, and EKS \
+             has no switch for it.\n\nScale with `via = \"keda\"`, or set `scaling.min` to 1.",
+        );
+    }
     let kind = service.engine.get().and_then(|engine| engine.kind.get().copied());
     if kind.is_some_and(|kind| scaling::metric(signal, kind).is_none()) {
         complaints.error(
@@ -94,6 +103,15 @@ fn check_target(scaling: &Scaling, complaints: &mut Diagnostics) {
 }
 
 fn check_via(scaling: &Scaling, complaints: &mut Diagnostics) {
+    let address = &scaling.prometheus_address;
+    let is_url = |text: &&String| text.starts_with("http://") || text.starts_with("https://");
+    if let Some(text) = address.get().filter(|text| !text.is_empty() && !is_url(text)) {
+        complaints.error(
+            address,
+            format!("{text:?} is not the address of Prometheus"),
+            format!("KEDA asks it by HTTP.\n\nGive a URL, such as \"{}\".", scaling::PROMETHEUS),
+        );
+    }
     let is_hpa = scaling.via.get().map_or(scaling.via.is_null(), |via| *via == Via::Hpa);
     if is_hpa && scaling.prometheus_address.is_known() {
         complaints.warn(

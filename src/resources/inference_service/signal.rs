@@ -53,8 +53,11 @@ impl AttributeType for Signal {
             _ => None,
         };
         if signal.is_none() {
-            let given = if let Cty::String(word) = cty { format!("{word:?}") } else { "something else".to_owned() };
-            decoder.complain(path, &format!("is {given}, which no service can be scaled by."), ADVICE);
+            let told = match cty {
+                Cty::String(word) => format!("is {word:?}, which no service can be scaled by."),
+                _ => "is neither a word that is known nor a metric by its name.".to_owned(),
+            };
+            decoder.complain(path, &told, ADVICE);
         }
         Value::from(signal)
     }
@@ -89,7 +92,10 @@ impl Signal {
 
     fn from_parts(parts: &BTreeMap<String, Cty>) -> Option<Self> {
         let text = |name: &str| parts.get(name).and_then(Cty::as_str);
-        let name = text("metric").filter(|name| !name.is_empty())?.to_owned();
+        // It becomes a part of a query and of a path: a name, not a query of its own.
+        let is_name =
+            |name: &&str| !name.is_empty() && !name.contains([' ', '\t', '\n', '{', '}', '(', ')', '[', ']', '"']);
+        let name = text("metric").filter(is_name)?.to_owned();
         let scope = match text("scope") {
             None | Some("pods") => Scope::Pods,
             Some("external") => Scope::External,
@@ -123,7 +129,13 @@ mod tests {
     #[test]
     fn anything_else_is_complained_of_and_the_unknown_is_not() {
         let object = |name: &str, value: &str| Cty::object([(name.to_owned(), Cty::from(value))]);
-        for wrong in [Cty::from("queue"), Cty::Bool(true), object("query", "x"), object("metric", "")] {
+        for wrong in [
+            Cty::from("queue"),
+            Cty::Bool(true),
+            object("query", "x"),
+            object("metric", ""),
+            object("metric", "a{b=\"c\"}"),
+        ] {
             assert_eq!(read(&wrong).1, 1, "{wrong:?}");
         }
         let unknown = Cty::object([("metric", Cty::unknown())]);

@@ -16,6 +16,8 @@ use crate::{
 };
 
 const CLUSTER_NAME_LIMIT: usize = 100;
+/// Written by the API server, whatever is asked for.
+const NAMESPACE_LABEL: &str = "kubernetes.io/metadata.name";
 
 pub(super) fn check(tenant: &Tenant, complaints: &mut Diagnostics) {
     check_names(tenant, complaints);
@@ -95,9 +97,8 @@ fn check_quota(quota: &Quota, complaints: &mut Diagnostics) {
         check_amount(amount, complaints);
     }
     let name = quota.gpu_resource_name.get();
-    if let Some(name) =
-        name.filter(|name| name.split_once('/').is_none_or(|(domain, of)| !domain.contains('.') || of.is_empty()))
-    {
+    let is_accelerator = |name: &&String| name.contains('/') && kubernetes::is_qualified_name(name);
+    if let Some(name) = name.filter(|name| !is_accelerator(name)) {
         complaints.error(
             &quota.gpu_resource_name,
             format!("{name:?} is not the name of an accelerator's resource"),
@@ -210,8 +211,8 @@ fn check_network(network: &Network, complaints: &mut Diagnostics) {
             complaints.error(
                 cidrs,
                 format!("{cidr:?} is not a range of addresses"),
-                "A range is an address, a slash and the number of bits that count.\n\nGive one such as \
-                 \"10.0.0.0/8\" or \"::/0\".",
+                "A range is an address, a slash and the number of bits that count; the bits behind them are zero.\n\nGive \
+                 one such as \"10.0.0.0/8\" or \"::/0\".",
             );
         }
     }
@@ -245,12 +246,13 @@ fn check_network(network: &Network, complaints: &mut Diagnostics) {
 
 fn is_cidr(text: &str) -> bool {
     let Some((address, bits)) = text.split_once('/') else { return false };
-    let most = match address.parse::<IpAddr>() {
-        Ok(IpAddr::V4(_)) => 32,
-        Ok(IpAddr::V6(_)) => 128,
-        Err(_) => return false,
-    };
-    bits.parse::<u8>().is_ok_and(|bits| bits <= most)
+    let Ok(bits) = bits.parse::<u32>() else { return false };
+    // What is left when the bits that count are shifted out.
+    match address.parse::<IpAddr>() {
+        Ok(IpAddr::V4(address)) => bits <= 32 && address.to_bits().checked_shl(bits).unwrap_or(0) == 0,
+        Ok(IpAddr::V6(address)) => bits <= 128 && address.to_bits().checked_shl(bits).unwrap_or(0) == 0,
+        Err(_) => false,
+    }
 }
 
 fn check_registries(tenant: &Tenant, complaints: &mut Diagnostics) {
@@ -265,7 +267,13 @@ fn check_labels(tenant: &Tenant, complaints: &mut Diagnostics) {
     let empty = BTreeMap::new();
     let labels = tenant.labels.get().unwrap_or(&empty);
     let standard = labels.keys().find(|key| key.starts_with("pod-security.kubernetes.io/"));
-    if let Some(key) = standard {
+    if labels.contains_key(NAMESPACE_LABEL) {
+        complaints.error(
+            &tenant.labels,
+            format!("The label {NAMESPACE_LABEL:?} is Kubernetes' own"),
+            "It is always the namespace's name, and policies go by it.\n\nChoose another key.",
+        );
+    } else if let Some(key) = standard {
         complaints.error(
             &tenant.labels,
             format!("The label {key:?} is set by the tenant itself"),

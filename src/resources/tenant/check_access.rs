@@ -8,6 +8,7 @@ use value::Value;
 use super::{
     Tenant, access,
     attributes::{Access, DataAccess, ExternalSecretCopy, Member},
+    expand::fill_in_secret_key,
 };
 use crate::resources::{
     arn,
@@ -162,14 +163,16 @@ fn check_secret(secret: &ExternalSecretCopy, complaints: &mut Diagnostics) {
             "The External Secrets operator has two.\n\nGive \"ClusterSecretStore\" or \"SecretStore\".",
         );
     }
-    let is_key = |key: &&String| !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
-    if let Some(key) = secret.secret_key.get().filter(|key| !is_key(key)) {
-        complaints.error(
-            &secret.secret_key,
-            format!("{key:?} cannot be a key in a Secret"),
-            "Kubernetes does not take it.\n\nUse letters, digits, hyphens, underscores and dots.",
-        );
+    for (text, name) in [(&secret.store, "store"), (&secret.key, "key"), (&secret.property, "property")] {
+        if text.get().is_some_and(|text| text.trim().is_empty()) {
+            complaints.error(
+                text,
+                format!("The `{name}` of a secret is an empty text"),
+                "Nothing is found by it.\n\nGive the name that the store knows.",
+            );
+        }
     }
+    check_secret_key(secret, complaints);
     let is_interval = |text: &&String| {
         let number = text.trim_end_matches(|c: char| c.is_ascii_lowercase());
         let is_number = !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit());
@@ -180,6 +183,33 @@ fn check_secret(secret: &ExternalSecretCopy, complaints: &mut Diagnostics) {
             &secret.refresh_interval,
             format!("{text:?} is not an interval"),
             "The operator does not take it.\n\nGive a number of seconds, minutes or hours, such as \"30m\" or \"1h\".",
+        );
+    }
+}
+
+// Where it is not given, it follows from the others.
+fn check_secret_key(secret: &ExternalSecretCopy, complaints: &mut Diagnostics) {
+    let is_key = |key: &str| !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+    let given = &secret.secret_key;
+    if let Some(key) = given.get().filter(|key| !is_key(key)) {
+        complaints.error(
+            given,
+            format!("{key:?} cannot be a key in a Secret"),
+            "Kubernetes does not take it.\n\nUse letters, digits, hyphens, underscores and dots.",
+        );
+    }
+    let mut filled = secret.clone();
+    fill_in_secret_key(&mut filled);
+    let from = if secret.property.is_null() { &secret.key } else { &secret.property };
+    let is_told = from.get().is_some_and(|from| !from.trim().is_empty());
+    if let Some(key) = filled.secret_key.get().filter(|key| given.is_null() && is_told && !is_key(key)) {
+        complaints.error(
+            from,
+            format!("No key in the Secret follows from {:?}", from.get().map_or("", String::as_str)),
+            format!(
+                "It would be {key:?}, which Kubernetes does not take.\n\nGive `secret_key`: letters, digits, hyphens, \
+                 underscores and dots."
+            ),
         );
     }
 }

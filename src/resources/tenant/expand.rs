@@ -67,7 +67,8 @@ fn fill_in_defaults(tenant: &mut Tenant) {
     }
 }
 
-fn fill_in_secret_key(secret: &mut ExternalSecretCopy) {
+/// The key in the Secret where none is given: the property, else the last part of the key in the store.
+pub(super) fn fill_in_secret_key(secret: &mut ExternalSecretCopy) {
     let last = secret.key.map(|key| key.rsplit(['/', ':']).next().unwrap_or(key).to_owned());
     let from = secret.property.with(&last, |property, last| property.or(last).cloned().unwrap_or_default());
     secret.secret_key.default_to_value(from);

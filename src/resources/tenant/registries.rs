@@ -118,9 +118,13 @@ pub(super) fn fault(registry: &str) -> Option<&'static str> {
         () if !is_name(name, "-.") || !port.chars().all(|c| c.is_ascii_digit()) || host.ends_with(':') => Some(
             "Its host cannot be one.\n\nUse lower-case letters, digits, hyphens and dots, and a port after a colon.",
         ),
-        () if path.split('/').any(|part| !part.is_empty() && !is_name(part, "-._")) || path.contains("//") => Some(
-            "Its path cannot be that of an image.\n\nUse lower-case letters, digits, hyphens, dots and underscores.",
-        ),
+        () if path.split('/').any(|part| !part.is_empty() && !is_name(part, "-._"))
+            || format!("/{path}").contains("//") =>
+        {
+            Some(
+                "Its path cannot be that of an image.\n\nUse lower-case letters, digits, hyphens, dots and underscores.",
+            )
+        }
         () => None,
     }
 }

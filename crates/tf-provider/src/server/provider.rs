@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 
 use crate::{
     Cty,
-    server::{Server, answer::Outcome, catalog::BlockEntry},
+    server::{Server, answer::Outcome, catalog::BlockEntry, validate::complaints},
     wire::proto::tfplugin6::{DynamicValue, configure_provider, stop_provider, validate_provider_config},
 };
 
@@ -14,7 +14,7 @@ pub(super) fn validate(
 ) -> Outcome<validate_provider_config::Response> {
     let block = &server.catalog().provider;
     let config = config(block, request.config.as_ref())?;
-    let diagnostics = block.told(server.provider.validate(&config));
+    let diagnostics = block.told(complaints(&config, block, |config| server.provider.validate(config)));
     Ok(validate_provider_config::Response { diagnostics })
 }
 

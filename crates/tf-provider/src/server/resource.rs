@@ -5,7 +5,9 @@
 
 use crate::{
     ApplyRequest, Cty, Diagnostic, Diagnostics, PlanRequest, PlanResponse, ReadRequest, StateResponse,
-    server::{Server, answer::Outcome, catalog::ResourceEntry, conform::BUG, paths, write_only::without_write_only},
+    server::{
+        Server, answer::Outcome, catalog::ResourceEntry, conform::BUG, paths, required, write_only::without_write_only,
+    },
     wire::proto::tfplugin6::{AttributePath, apply_resource_change, plan_resource_change, read_resource},
 };
 use value::AttributePath as Path;
@@ -59,7 +61,13 @@ pub(super) async fn plan(
         identity: entry.decode_identity(request.prior_identity.as_ref())?,
     };
     let (destroys, creates, identity) = (plan.proposed.is_null(), plan.prior.is_null(), plan.identity.clone());
-    let mut response = entry.resource.plan(&server.cx(), plan).await;
+    // Validated before, but what was unknown then may turn out to be nothing.
+    let missing = required::missing(&plan.config, &entry.block.schema.block);
+    let mut response = if missing.has_errors() {
+        PlanResponse { planned: plan.proposed, private: plan.private, diagnostics: missing, ..PlanResponse::default() }
+    } else {
+        entry.resource.plan(&server.cx(), plan).await
+    };
     if destroys {
         response = destroyed(response, request.prior_private, identity);
     } else if response.identity.is_null() && !creates {

@@ -1,7 +1,8 @@
 //! ValidateResourceConfig and ValidateDataResourceConfig. Called again before every plan and every read.
 
 use crate::{
-    server::{Server, answer::Outcome, write_only},
+    Cty, Diagnostics,
+    server::{Server, answer::Outcome, catalog::BlockEntry, required, write_only},
     wire::proto::tfplugin6::{validate_data_resource_config, validate_resource_config},
 };
 
@@ -11,7 +12,7 @@ pub(super) fn resource(
 ) -> Outcome<validate_resource_config::Response> {
     let entry = server.catalog().resource(&request.type_name)?;
     let config = entry.block.decode(request.config.as_ref())?;
-    let mut diagnostics = entry.resource.validate(&config);
+    let mut diagnostics = complaints(&config, &entry.block, |config| entry.resource.validate(config));
     let stored_by_the_client =
         !request.client_capabilities.is_some_and(|capabilities| capabilities.write_only_attributes_allowed);
     if stored_by_the_client {
@@ -27,6 +28,12 @@ pub(super) fn data_source(
 ) -> Outcome<validate_data_resource_config::Response> {
     let entry = server.catalog().data_source(&request.type_name)?;
     let config = entry.block.decode(request.config.as_ref())?;
-    let diagnostics = entry.block.told(entry.data_source.validate(&config));
-    Ok(validate_data_resource_config::Response { diagnostics })
+    let diagnostics = complaints(&config, &entry.block, |config| entry.data_source.validate(config));
+    Ok(validate_data_resource_config::Response { diagnostics: entry.block.told(diagnostics) })
+}
+
+/// What is missing; where nothing is, what `validate` says.
+pub(super) fn complaints(config: &Cty, entry: &BlockEntry, validate: impl FnOnce(&Cty) -> Diagnostics) -> Diagnostics {
+    let missing = required::missing(config, &entry.schema.block);
+    if missing.has_errors() { missing } else { validate(config) }
 }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Attribute, Block, Cty, Diagnostic, Nesting, Shape};
+use super::search;
+use crate::{Attribute, Block, Cty, Diagnostic, Shape};
 use value::AttributePath;
 
 /// The same value with write-only attributes null.
@@ -42,51 +43,8 @@ fn clear_elements(value: &mut Cty, attributes: &[Attribute]) {
 }
 
 /// Where a configuration gives write-only attributes.
-pub(crate) fn given(config: &Cty, block: &Block) -> Vec<AttributePath> {
-    let mut found = Vec::new();
-    search_block(config, block, &AttributePath::root(), &mut found);
-    found
-}
-
-fn search_block(value: &Cty, block: &Block, path: &AttributePath, found: &mut Vec<AttributePath>) {
-    search(value, &block.attributes, path, found);
-    for nested in &block.blocks {
-        search_block(value.get(&nested.name), &nested.block, &path.attribute(&nested.name), found);
-    }
-}
-
-fn search(object: &Cty, attributes: &[Attribute], path: &AttributePath, found: &mut Vec<AttributePath>) {
-    for attribute in attributes {
-        let value = object.get(&attribute.name);
-        let path = path.attribute(&attribute.name);
-        match &attribute.shape {
-            _ if attribute.write_only && !value.is_null() => found.push(path),
-            Shape::Nested(nesting, attributes) => search_elements(value, (*nesting, attributes), &path, found),
-            Shape::Plain(_) => {}
-        }
-    }
-}
-
-fn search_elements(
-    value: &Cty,
-    (nesting, attributes): (Nesting, &[Attribute]),
-    path: &AttributePath,
-    found: &mut Vec<AttributePath>,
-) {
-    match (nesting, value) {
-        (Nesting::Single, object) => search(object, attributes, path, found),
-        (_, Cty::List(items) | Cty::Set(items)) => {
-            for (index, item) in items.iter().enumerate() {
-                search(item, attributes, &path.index(index), found);
-            }
-        }
-        (_, Cty::Map(items)) => {
-            for (key, item) in items {
-                search(item, attributes, &path.key(key), found);
-            }
-        }
-        _ => {}
-    }
+pub(super) fn given(config: &Cty, block: &Block) -> Vec<AttributePath> {
+    search::found(config, block, |attribute, value| attribute.write_only && !value.is_null())
 }
 
 /// What to tell a client that does not keep write-only values out of its state.

@@ -50,7 +50,10 @@ fn an_image_is_named_with_its_version() {
     for loose in ["vllm/vllm-openai", "vllm/vllm-openai:latest", "localhost:5000/vllm"] {
         check(image(loose), &[&format!("warning at engine.image: The image {loose:?} may be another one tomorrow")]);
     }
-    check(image("a b"), &["error at engine.image: \"a b\" is not an image"]);
+    for wrong in ["a b", "acme/Server:1", "registry.test/acme/Server:1", "Server:1", "acme/:1"] {
+        check(image(wrong), &[&format!("error at engine.image: {wrong:?} is not an image")]);
+    }
+    check(image("ACME.test/server:V1"), &[]);
 }
 
 #[test]
@@ -122,6 +125,67 @@ fn a_token_is_given_once_and_with_its_version() {
 }
 
 #[test]
+fn an_empty_text_is_not_taken_for_one_left_out() {
+    check(
+        json!({
+            "model": {
+                "source": "hf://o/n", "revision": "", "served_name": "", "cache_storage_class": "",
+                "token_wo": " ", "token_wo_version": 1,
+            },
+            "gpus": { "product": "", "resource_name": "" },
+            "scaling": { "max": 2, "target": 1, "via": "keda", "prometheus_address": "" },
+            "expose": { "host": "a.b", "class": "", "tls_secret": "" },
+            "engine": { "kind": "vllm", "image": "a:1", "image_pull_secrets": ["pull", ""] },
+        }),
+        &[
+            "error at model.revision: `model.revision` is an empty text",
+            "error at model.served_name: `model.served_name` is an empty text",
+            "error at model.token_wo: `model.token_wo` is an empty text",
+            "error at gpus.product: `gpus.product` is an empty text",
+            "error at gpus.resource_name: `gpus.resource_name` is an empty text",
+            "error at scaling.prometheus_address: `scaling.prometheus_address` is an empty text",
+            "error at model.cache_storage_class: The name of a storage class \"\" cannot be used",
+            "error at expose.class: The name of an Ingress class \"\" cannot be used",
+            "error at expose.tls_secret: The name of a Secret \"\" cannot be used",
+            "error at engine.image_pull_secrets: The name of a Secret \"\" cannot be used",
+        ],
+    );
+}
+
+#[test]
+fn more_replicas_than_there_can_be_gpus_for_are_told_of() {
+    let place = |change: Json| {
+        let mut all = json!({ "gpus": { "per_replica": 2 }, "placement": { "gpu_capacity": 4 } });
+        if let (Some(all), Json::Object(change)) = (all.as_object_mut(), change) {
+            all.extend(change);
+        }
+        all
+    };
+    let told = |at: &str| format!("warning at {at}: There cannot be GPUs for all replicas");
+    check(place(json!({ "replicas": 2 })), &[]);
+    check(place(json!({ "replicas": 3 })), &[&told("replicas")]);
+    check(place(json!({ "scaling": { "max": 3, "target": 1 } })), &[&told("scaling.max")]);
+    check(place(json!({ "replicas": "(unknown)" })), &[]);
+    check(place(json!({ "gpus": { "per_replica": 0 }, "replicas": 9 })), &[]);
+    let surge = |replicas: u32| place(json!({ "replicas": replicas, "rollout": { "strategy": "surge" } }));
+    check(surge(1), &[]);
+    check(surge(2), &["warning at rollout.strategy: A new pod may wait for GPUs that the old ones hold"]);
+}
+
+#[test]
+fn a_start_has_some_time_and_a_download_its_place() {
+    let start = |seconds: u32| json!({ "engine": { "kind": "vllm", "image": "a:1", "startup_seconds": seconds } });
+    for wrong in [0, u32::MAX] {
+        let told = complaints::<InferenceService>(&config(start(wrong)));
+        assert!(told.contains(&"error at engine.startup_seconds: The time for a start is out of range".to_owned()));
+    }
+    let model = |gib: u32| json!({ "model": { "source": "hf://o/n", "size_gib": 14, "cache_gib": gib } });
+    check(model(14), &[]);
+    let told = "error at model.cache_gib: The model does not fit on the volume that it is downloaded to";
+    check(model(13), &[told]);
+}
+
+#[test]
 fn an_unknown_accelerator_is_told_only_where_it_looks_wrong() {
     check(json!({ "gpus": { "product": "NVIDIA-B900" } }), &[]);
     check(
@@ -155,7 +219,15 @@ fn scaling_that_cannot_work_is_refused() {
         &["error at scaling.min: Without a replica nothing asks for the first one"],
     );
     let external = json!({ "metric": "sqs_depth", "scope": "external" });
-    check(scaling(json!({ "min": 0, "max": 2, "target": 1, "signal": external, "via": "keda" })), &[]);
+    check(scaling(json!({ "min": 0, "max": 2, "target": 1, "signal": &external, "via": "keda" })), &[]);
+    check(
+        scaling(json!({ "min": 0, "max": 2, "target": 1, "signal": &external })),
+        &["warning at scaling.min: Most clusters refuse a HorizontalPodAutoscaler without replicas"],
+    );
+    check(
+        scaling(json!({ "max": 2, "target": 1, "via": "keda", "prometheus_address": "prometheus:9090" })),
+        &["error at scaling.prometheus_address: \"prometheus:9090\" is not the address of Prometheus"],
+    );
     check(
         scaling(json!({ "max": 2, "target": 80, "signal": "kv_cache", "prometheus_address": "http://p:9090" })),
         &[

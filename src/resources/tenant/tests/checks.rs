@@ -26,6 +26,14 @@ fn names_are_those_that_kubernetes_takes_and_not_its_own() {
     check(json!({ "name": "7b" }), &[]);
     check(json!({ "cluster": "a/b" }), &["error at cluster: The cluster name \"a/b\" cannot be used"]);
     check(json!({ "team": "a b" }), &["error at team: The team \"a b\" cannot be a label's value"]);
+    check(
+        json!({ "labels": { "kubernetes.io/metadata.name": "x" } }),
+        &["error at labels: The label \"kubernetes.io/metadata.name\" is Kubernetes' own"],
+    );
+    check(
+        json!({ "quota": { "gpu_resource_name": "nvidia.com/a b" } }),
+        &["error at quota.gpu_resource_name: \"nvidia.com/a b\" is not the name of an accelerator's resource"],
+    );
 }
 
 #[test]
@@ -69,7 +77,17 @@ fn versions_networks_and_registries_have_a_form() {
         json!({ "network": { "isolation": "none", "allow_gang_traffic": true } }),
         &["warning at network.isolation: Without isolation all traffic is allowed"],
     );
-    for registry in ["https://ghcr.io", "acme/", "ghcr.io/*", "ghcr.io/acme:v1", "GHCR.io", "ghcr.io:", "it's.io"] {
+    let ranges = ["10.0.0.0/8", "10.1.2.3/32", "0.0.0.0/0", "::/0", "fd00::1/128"];
+    check(json!({ "network": { "egress_cidrs": ranges } }), &[]);
+    for range in ["10.1.2.3/8", "::1/64", "10.0.0.0/33", "::/129", "0.0.0.1/0"] {
+        check(
+            json!({ "network": { "service_cidrs": [range] } }),
+            &[&format!("error at network.service_cidrs: {range:?} is not a range of addresses")],
+        );
+    }
+    for registry in
+        ["ghcr.io//a", "https://ghcr.io", "acme/", "ghcr.io/*", "ghcr.io/acme:v1", "GHCR.io", "ghcr.io:", "it's.io"]
+    {
         check(
             json!({ "trusted_registries": [registry] }),
             &[&format!("error at trusted_registries: The registry {registry:?} cannot be used")],
@@ -119,6 +137,19 @@ fn secrets_and_members_are_checked() {
             "error at external_secrets[0].store_kind: \"Vault\" is not a kind of store",
             "error at external_secrets[1].refresh_interval: \"often\" is not an interval",
             "error at external_secrets[1].name: The secret \"hf\" is there twice",
+        ],
+    );
+    check(
+        json!({ "external_secrets": [
+            { "name": "a", "store": "", "key": " " }, { "name": "b", "store": "aws", "key": "prod/hf/" },
+            { "name": "c", "store": "aws", "key": "prod/hf", "property": "tokens[0]" },
+            { "name": "d", "store": "aws", "key": "prod/hf/", "secret_key": "token" },
+        ] }),
+        &[
+            "error at external_secrets[0].store: The `store` of a secret is an empty text",
+            "error at external_secrets[0].key: The `key` of a secret is an empty text",
+            "error at external_secrets[1].key: No key in the Secret follows from \"prod/hf/\"",
+            "error at external_secrets[2].property: No key in the Secret follows from \"tokens[0]\"",
         ],
     );
     check(
