@@ -27,6 +27,12 @@ pub(super) fn import<C: Composite>(request: &ImportRequest) -> StateResponse {
     }
 }
 
+// As "a tenant" and "an inference service".
+fn with_article(noun: &str) -> String {
+    let article = if noun.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
+    format!("{article} {noun}")
+}
+
 fn parts<C: Composite>(id: &str) -> Result<Vec<Cty>, Diagnostic> {
     let parts: Vec<&str> = id.split('/').collect();
     if parts.len() == C::IDENTITY.len() && parts.iter().all(|part| !part.is_empty()) {
@@ -35,8 +41,21 @@ fn parts<C: Composite>(id: &str) -> Result<Vec<Cty>, Diagnostic> {
     let form = C::IDENTITY.iter().map(|name| format!("<{name}>")).collect::<Vec<_>>().join("/");
     Err(Diagnostic::error(
         &AttributePath::root(),
-        format!("{id:?} is not the import id of a {}", C::NOUN),
+        format!("{id:?} is not the import id of {}", with_article(C::NOUN)),
         format!("The import id has the form {form}."),
     )
     .advise(&format!("Import it with `terraform import {}.<name> {form}`.", C::TYPE)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_noun_has_its_article() {
+        assert_eq!(
+            (with_article("tenant"), with_article("inference service")),
+            ("a tenant".into(), "an inference service".into())
+        );
+    }
 }
