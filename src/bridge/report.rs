@@ -26,7 +26,9 @@ pub(super) fn diagnostics(noun: &str, owner: &Owner, failures: &[Failure]) -> Di
 fn is_one_cause(failure: &Failure, other: &Failure) -> bool {
     let class = failure.fault.class;
     let is_common = matches!(class, FaultClass::Unreachable | FaultClass::Unauthenticated | FaultClass::Cancelled);
-    is_common && class == other.fault.class && failure.during == other.during
+    // Two components that ran into one wall: a kubeconfig or a cluster that is not there.
+    let is_same = failure.fault.object == other.fault.object && failure.fault.message == other.fault.message;
+    (is_common || is_same) && class == other.fault.class && failure.during == other.during
 }
 
 fn diagnostic(noun: &str, owner: &Owner, failure: &Failure, others: &[&str]) -> Diagnostic {
@@ -153,5 +155,12 @@ mod tests {
         let told: Vec<_> = diagnostics("model bucket", &owner, &failures).into_iter().collect();
         assert_eq!(told.len(), 2);
         assert!(told[0].detail.contains("The same holds for: versioning"), "{}", told[0].detail);
+        let missing = |key: &str| Failure {
+            key: key.to_owned(),
+            fault: Fault::new(NotFound, "EKS cluster \"nope\"", "no cluster found"),
+            ..failure("bucket", NotFound)
+        };
+        let told: Vec<_> = diagnostics("tenant", &owner, &[missing("a"), missing("b")]).into_iter().collect();
+        assert_eq!(told.len(), 1);
     }
 }
