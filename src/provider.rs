@@ -16,7 +16,7 @@ use config::decode;
 pub use config::{AssumeRole, Config, Exec, Kubernetes, PreflightMode};
 
 use crate::{
-    bridge::{Bridge, Ground, SharedGround},
+    bridge::{Bridge, Existing, Ground, SharedGround},
     composite::Composite,
     data_sources::{Accelerators, Cluster},
     drivers::{
@@ -103,6 +103,7 @@ impl tf_provider::Provider for Provider {
                 drivers,
                 cx: Cx::default().with_retries(config.retries()),
                 neighbours: Neighbours::default(),
+                existing: Existing::default(),
                 preflight: config.mode(),
                 unknown,
                 unknown_kubernetes: config.unknown_kubernetes(),

@@ -100,11 +100,15 @@ fn storage(cloud: FakeCloud) -> FakeCloud {
 }
 
 fn on_kubernetes(cloud: FakeCloud) -> FakeCloud {
+    let namespace = <Object<kube::Namespace> as Component>::FACTS.kind;
+    // Of AWS, some name a namespace and outlast it.
+    let in_namespaces = KINDS
+        .iter()
+        .filter(|facts| !facts.part && !facts.kind.starts_with("aws_") && facts.identity.contains(&"namespace"));
     cloud
+        .with_contents(namespace, "namespace", in_namespaces.map(|facts| facts.kind))
         // By this the cloud knows what goes with the namespace.
-        .with_outputs(<Object<kube::Namespace> as Component>::FACTS.kind, |namespace| {
-            object(json!({ "namespace": text(namespace, "name") }))
-        })
+        .with_outputs(namespace, |namespace| object(json!({ "namespace": text(namespace, "name") })))
         .with_outputs(<Object<kube::Deployment> as Component>::FACTS.kind, |deployment| {
             let replicas = deployment.get("manifest").and_then(|manifest| manifest.pointer("/spec/replicas"));
             object(json!({ "status": { "readyReplicas": replicas }, "replicas": replicas }))

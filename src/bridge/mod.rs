@@ -4,6 +4,7 @@
 //! operations on Terraform's values, `report` turns faults into diagnostics.
 
 mod apply;
+mod existing;
 mod import;
 mod object;
 mod plan;
@@ -27,6 +28,7 @@ use tf_provider::{
 };
 use value::AttributePath;
 
+pub use existing::Existing;
 pub(crate) use report::fault_diagnostic;
 pub use schema::COMPONENTS;
 
@@ -50,6 +52,8 @@ pub struct Ground {
     pub cx: Cx,
     /// What the resources of the run tell each other.
     pub neighbours: Neighbours,
+    /// Which of them are there.
+    pub existing: Existing,
     /// What a certain failure found at plan time does.
     pub preflight: Preflight,
     /// Why no call can be made now: an attribute of the provider block is not known yet.
@@ -61,7 +65,7 @@ pub struct Ground {
 /// What a certain failure found at plan time does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Preflight {
-    /// It fails the plan.
+    /// It fails the plan of what is not there yet. Of the rest it is a warning: Terraform plans before it destroys.
     #[default]
     Error,
     /// It is a warning.

@@ -9,7 +9,7 @@ use tf_provider::{Attribute, Block, Cty, Diagnostic, Diagnostics, Nesting, PlanR
 use value::{AttributePath, is_pending};
 
 use super::{
-    Ground, Preflight, decode, expand, identity_of, import_id, object,
+    Ground, Preflight, decode, expand, identity_of, import_id, object, owner,
     private::Private,
     schema::{self, COMPONENTS, ID},
 };
@@ -185,7 +185,7 @@ impl<C: Composite> Planning<C> {
         let changed = self.plan.steps.iter().filter(|(_, step)| !matches!(step.action, Action::Keep | Action::Delete));
         let nodes = changed.filter_map(|(key, step)| Some((self.plan.graph.nodes().get(key)?, key, step)));
         let asked = nodes.filter(|(node, key, _)| !self.goes_first(key, node));
-        let asked: Vec<_> = asked.map(|(node, key, step)| self.ask(ground, cx, node, (key, step)).boxed()).collect();
+        let asked: Vec<_> = asked.map(|(node, _, step)| self.ask(ground, cx, node, step).boxed()).collect();
         stream::iter(asked).buffered(QUESTIONS).concat().await
     }
 
@@ -204,15 +204,21 @@ impl<C: Composite> Planning<C> {
         !self.plan.replacements.is_empty() || identity(&self.prior) != identity(&self.config)
     }
 
-    async fn ask(&self, ground: &Ground, cx: &Cx, node: &Node, (key, step): (&Key, &Step)) -> Vec<Diagnostic> {
+    // Whether nothing of the resource is there: not what is to be replaced, nor what is tainted either.
+    fn is_new(&self, ground: &Ground) -> bool {
+        self.prior.is_null() && self.handed_on.is_none() && !ground.existing.has(&owner::<C>(&self.config))
+    }
+
+    async fn ask(&self, ground: &Ground, cx: &Cx, node: &Node, step: &Step) -> Vec<Diagnostic> {
         let Ok(driver) = ground.drivers.get(node.facts.kind) else { return Vec::new() };
         // Of an object whose place or name is not known yet, the question would be about another one.
         let mut identity = node.facts.identity.iter().filter_map(|name| node.fields.get(name));
         if identity.any(|field| is_pending(&field.document)) {
             return Vec::new();
         }
-        // Terraform plans a repair before it destroys, and what cannot be repaired must not stand in the way of that.
-        let is_error = ground.preflight == Preflight::Error && !self.plan.is_repair(key, &self.ledger);
+        // Terraform plans what is there before it destroys it, by whatever the configuration says now, and does not
+        // say which plan is for that: what cannot be made or repaired must not stand in the way.
+        let is_error = ground.preflight == Preflight::Error && self.is_new(ground);
         let diagnostic = |finding: Finding| {
             let path = node.origin_at(&finding.at).cloned().unwrap_or_default();
             match finding.severity {

@@ -28,7 +28,9 @@ pub(super) async fn read<C: Composite>(ground: &Ground, cx: &Cx, request: ReadRe
     if ground.unknown_for::<C>(&request.state).is_some() {
         return unchanged(request, Diagnostics::new());
     }
-    match Reading::new::<C>(ground, cx, &request).await {
+    let reading = Reading::new::<C>(ground, cx, &request).await;
+    ground.existing.note(&owner::<C>(&request.state), !matches!(reading, Ok(None)));
+    match reading {
         Ok(Some(reading)) => reading.response::<C>(ground),
         Ok(None) => StateResponse {
             state: Cty::Null,

@@ -14,6 +14,7 @@ mod memory;
 mod model_uri;
 mod names;
 mod product;
+mod resource_names;
 mod shape;
 mod table;
 
@@ -25,6 +26,7 @@ pub use self::{
     model_uri::{ModelUri, Scheme, parse_model_uri},
     names::{Guess, guess, nearest_names},
     product::{known_products, product_matches},
+    resource_names::{accelerator_quota_keys, quota_key},
     shape::{Difference, ShapeAttribute, shape_differences},
     table::{PRICE_DISCLAIMER, PRICE_REGION, PRICED_ON, instance_types, oldest_price_date},
 };

@@ -26,7 +26,7 @@ type Call<A> = Box<dyn Fn(BTreeSet<String>) -> BoxFuture<'static, Answers<A>> + 
 /// Questions by name that one call can answer together.
 pub(crate) struct Gather<A> {
     state: Arc<Mutex<Waiting<A>>>,
-    /// Most names that one call takes.
+    /// Most names that one call takes, however many ask for one of them.
     most: usize,
 }
 
@@ -85,7 +85,11 @@ async fn collect<A: Clone>(state: Arc<Mutex<Waiting<A>>>, most: usize, clock: Ar
             std::mem::take(&mut waiting.questions)
         };
         while !asked.is_empty() {
-            answer(asked.drain(..most.min(asked.len())).collect()).await;
+            let names: BTreeSet<_> = asked.iter().map(|question| &question.name).collect();
+            let first: BTreeSet<_> = names.into_iter().take(most).cloned().collect();
+            let (now, later) = asked.into_iter().partition(|question| first.contains(&question.name));
+            asked = later;
+            answer(now).await;
         }
     }
 }
@@ -170,6 +174,22 @@ mod tests {
         assert_eq!(calls.load(Ordering::Relaxed), 1);
         assert_eq!(ask("a").await.unwrap(), Some(1), "a later question is a call of its own");
         assert_eq!(calls.load(Ordering::Relaxed), 2);
+    }
+
+    #[tokio::test]
+    async fn those_who_ask_for_the_same_take_no_room_in_a_call() {
+        let (gather, cx, calls) = (Gather::new(1), Cx::default(), Arc::new(AtomicUsize::new(0)));
+        let ask = |name| {
+            let calls = Arc::clone(&calls);
+            gather.ask(&cx, name, move |names| {
+                calls.fetch_add(1, Ordering::Relaxed);
+                async move { Ok(lengths(names)) }
+            })
+        };
+        let answers = tokio::join!(ask("a"), ask("bb"), ask("a"), ask("absent"), ask("a"));
+        assert_eq!((answers.0.unwrap(), answers.2.unwrap(), answers.4.unwrap()), (Some(1), Some(1), Some(1)));
+        assert_eq!((answers.1.unwrap(), answers.3.unwrap()), (Some(2), None));
+        assert_eq!(calls.load(Ordering::Relaxed), 3);
     }
 
     #[tokio::test]

@@ -51,8 +51,12 @@ pub(super) fn expanded<C: Composite>(config: &Json, outputs: BTreeMap<String, Do
 pub(super) fn text(graph: &Graph) -> String {
     let mut text = String::new();
     for (key, node) in graph.nodes() {
-        let after: Vec<_> = node.after.iter().map(String::as_str).collect();
-        let edges = if after.is_empty() { String::new() } else { format!(" after {}", after.join(", ")) };
+        let after: Vec<_> =
+            node.after.iter().filter(|key| node.inside.as_ref() != Some(key)).map(String::as_str).collect();
+        let mut edges = node.inside.iter().map(|whole| format!(" inside {whole}")).collect::<String>();
+        if !after.is_empty() {
+            let _ = write!(edges, " after {}", after.join(", "));
+        }
         let _ = writeln!(text, "{key}: {}{edges}", node.facts.kind);
         node.document().iter().for_each(|(field, value)| write_value(&mut text, field, value));
     }

@@ -67,6 +67,33 @@ fn a_promise_that_cannot_be_looked_after_is_a_warning() -> Result<()> {
     })
 }
 
+#[test]
+fn a_half_made_tenant_that_could_not_be_made_now_is_destroyed() -> Result<()> {
+    tenancy("half-made", |stage| {
+        stage.workspace.configure(&stage.tenant(&format!("{STRICT}\n  quota = {{ pods = 3 }}")))?;
+        answer(&stage, &json!(["--enable-network-policy=true"]));
+        stage.api.add_rule(Rule::on("apply.resourcequotas").access_denied());
+        stage.workspace.apply()?.failed()?;
+        answer(&stage, &json!(["--enable-network-policy=false"]));
+        let plan = stage.workspace.plan()?.ok()?;
+        assert!(plan.says("must be replaced") && plan.says("does not enforce NetworkPolicies"), "{}", plan.stdout);
+        stage.destroy_with_namespace()
+    })
+}
+
+#[test]
+fn a_tenant_whose_configuration_could_not_be_applied_any_more_is_destroyed() -> Result<()> {
+    tenancy("made-worse", |stage| {
+        let stage = stage.with_tenant("  network = { isolation = \"none\" }")?;
+        stage.workspace.configure(&stage.tenant(STRICT))?;
+        let plan = stage.workspace.plan()?.ok()?;
+        assert!(plan.says("does not enforce NetworkPolicies"), "{}", plan.stdout);
+        let refused = stage.workspace.apply()?.failed()?;
+        assert!(refused.says("as strict isolation promises"), "{}", refused.stderr);
+        stage.destroy_with_namespace()
+    })
+}
+
 /// Let the cluster have the Amazon VPC CNI with these arguments of its agent, and nothing else.
 fn answer(stage: &Stage, arguments: &Value) {
     stage.api.clear_rules();

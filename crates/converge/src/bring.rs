@@ -243,6 +243,7 @@ impl<'a> Bring<'a> {
             entry.document = spec;
             entry.outputs.clone_from(&found.outputs);
             entry.after.clone_from(&self.node.after);
+            entry.inside.clone_from(&self.node.inside);
             entry.health = Health::Ready;
             entry.imported &= is_unmarked;
         });

@@ -27,8 +27,16 @@ pub(crate) struct Doomed {
 struct Rest {
     left: BTreeMap<Doomed, Entry>,
     started: BTreeSet<Doomed>,
-    /// Parts, with the objects that they vanish with.
-    parts: BTreeMap<Doomed, BTreeSet<Key>>,
+    /// Parts and what is inside, with the objects that they vanish with.
+    along: BTreeMap<Doomed, (Entry, BTreeSet<Key>)>,
+}
+
+/// What became of an object that was to be deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Gone,
+    /// It is somebody else's.
+    LeftAlone,
 }
 
 // === impl Doomed ===
@@ -89,7 +97,12 @@ pub(crate) async fn remove(work: &Work<'_>, doomed: &BTreeSet<Doomed>) -> Vec<Fa
             });
         }
         match running.next().await {
-            Some((doomed, _, Ok(()))) => rest.gone(work, &doomed),
+            Some((doomed, _, Ok(end))) => {
+                if end == End::LeftAlone {
+                    rest.stay_with(&doomed);
+                }
+                rest.gone(work, &doomed);
+            }
             Some((doomed, entry, Err(stop))) => {
                 let noun = work.run.drivers.get(&entry.kind).map_or("object", |driver| driver.facts().noun);
                 failures.push(stop.failure(doomed.key, noun));
@@ -108,21 +121,33 @@ impl Rest {
             let entries = if doomed.is_retired { &ledger.retired } else { &ledger.entries };
             entries.get(&doomed.key).map(|entry| (doomed.clone(), entry.clone()))
         };
-        let mut left: BTreeMap<_, _> = doomed.iter().filter_map(entry).collect();
-        let parts: BTreeMap<_, _> = left
-            .iter()
-            .map(|(part, entry)| (part.clone(), wholes(work, &ledger, entry)))
-            .filter(|(_, wholes)| !wholes.is_empty() && wholes.iter().all(|key| is_going(doomed, key)))
-            .collect();
-        left.retain(|doomed, _| !parts.contains_key(doomed));
-        Self { left, started: BTreeSet::new(), parts }
+        let mut rest =
+            Self { left: doomed.iter().filter_map(entry).collect(), started: BTreeSet::new(), along: BTreeMap::new() };
+        let wholes = |entry: &Entry| {
+            let wholes = entry.inside.iter().cloned().collect::<BTreeSet<_>>();
+            if wholes.is_empty() { wholes_of_part(work, &ledger, entry) } else { wholes }
+        };
+        for (one, entry) in std::mem::take(&mut rest.left) {
+            let wholes = wholes(&entry);
+            if !wholes.is_empty() && wholes.iter().all(|key| is_going(doomed, key)) {
+                rest.along.insert(one, (entry, wholes));
+            } else {
+                rest.left.insert(one, entry);
+            }
+        }
+        rest
     }
 
     // An object that nothing left needs. Where edges run in a circle, which a record cut off midway may have, any.
     fn next(&mut self, is_stuck_otherwise: bool) -> Option<(Doomed, Entry)> {
         let open = || self.left.iter().filter(|(doomed, _)| !self.started.contains(*doomed));
+        // What is inside another object needs its whole in another way: it goes when that one does.
+        let needs = |entry: &Entry, key: &Key| entry.after.contains(key) && entry.inside.as_ref() != Some(key);
+        let is_inside = |entry: &&Entry| entry.inside.is_some();
         let is_free = |doomed: &Doomed| {
-            !self.left.iter().any(|(other, entry)| other.key != doomed.key && entry.after.contains(&doomed.key))
+            let along = self.along.values().map(|(entry, _)| entry).filter(is_inside);
+            let others = self.left.iter().filter(|(other, _)| other.key != doomed.key).map(|(_, entry)| entry);
+            !others.chain(along).any(|entry| needs(entry, &doomed.key))
         };
         let free = open().find(|(doomed, _)| is_free(doomed));
         let next = free.or_else(|| open().next().filter(|_| is_stuck_otherwise));
@@ -133,16 +158,32 @@ impl Rest {
 
     fn gone(&mut self, work: &Work<'_>, doomed: &Doomed) {
         self.left.remove(doomed);
-        let is_there = |key: &Key| self.left.keys().any(|left| left.key == *key && !left.is_retired);
-        let vanished: Vec<_> =
-            self.parts.iter().filter(|(_, w)| !w.iter().any(is_there)).map(|(part, _)| part.clone()).collect();
-        self.parts.retain(|part, _| !vanished.contains(part));
+        let mut vanished = vec![doomed.clone()];
+        while let Some(next) = self.next_along() {
+            self.along.remove(&next);
+            vanished.push(next);
+        }
         work.change(|ledger| {
-            for doomed in vanished.iter().chain([doomed]) {
+            for doomed in vanished {
                 let entries = if doomed.is_retired { &mut ledger.retired } else { &mut ledger.entries };
                 entries.remove(&doomed.key);
             }
         });
+    }
+
+    // Something all of whose wholes are gone.
+    fn next_along(&self) -> Option<Doomed> {
+        let is_there =
+            |key: &Key| self.left.keys().chain(self.along.keys()).any(|there| there.key == *key && !there.is_retired);
+        self.along.iter().find(|(_, (_, wholes))| !wholes.iter().any(is_there)).map(|(doomed, _)| doomed.clone())
+    }
+
+    // What is inside an object that stays does not go by itself.
+    fn stay_with(&mut self, whole: &Doomed) {
+        let is_inside = |entry: &Entry| entry.inside.as_ref() == Some(&whole.key) && !whole.is_retired;
+        let (own, along) = std::mem::take(&mut self.along).into_iter().partition(|(_, (entry, _))| is_inside(entry));
+        self.along = along;
+        self.left.extend(own.into_iter().map(|(doomed, (entry, _))| (doomed, entry)));
     }
 }
 
@@ -151,7 +192,7 @@ fn is_going(doomed: &BTreeSet<Doomed>, key: &str) -> bool {
 }
 
 // What a part is part of: of the objects it comes after, those that hold data, or else those that are no parts.
-fn wholes(work: &Work<'_>, ledger: &Ledger, part: &Entry) -> BTreeSet<Key> {
+fn wholes_of_part(work: &Work<'_>, ledger: &Ledger, part: &Entry) -> BTreeSet<Key> {
     let facts = |entry: &Entry| work.run.drivers.get(&entry.kind).map(|driver| driver.facts()).ok();
     if !facts(part).is_some_and(|facts| facts.part) {
         return BTreeSet::new();
@@ -166,24 +207,25 @@ fn wholes(work: &Work<'_>, ledger: &Ledger, part: &Entry) -> BTreeSet<Key> {
     needs.into_iter().filter(|(_, facts)| facts.holds_data == holds_data).map(|(key, _)| key.clone()).collect()
 }
 
-async fn remove_one(work: &Work<'_>, doomed: &Doomed, entry: &Entry) -> Result<(), Stop> {
+async fn remove_one(work: &Work<'_>, doomed: &Doomed, entry: &Entry) -> Result<End, Stop> {
     work.not_cancelled().map_err(Stop::during(During::Delete))?;
     let upstream = entry.after.iter().cloned().chain([doomed.key.clone()]).collect();
     let object = Object::new(work, &doomed.key, &entry.kind, upstream).map_err(Stop::during(During::Delete))?;
-    if let Some(found) = object.observe(&entry.document).await? {
-        remove_found(&object, doomed, &entry.document, found).await?;
-    }
+    let end = match object.observe(&entry.document).await? {
+        Some(found) => remove_found(&object, doomed, &entry.document, found).await?,
+        None => End::Gone,
+    };
     if object.facts.slots && !doomed.is_retired && !work.ledger().retired.contains_key(&doomed.key) {
         remove_other(&object, &entry.document).await?;
     }
-    Ok(())
+    Ok(end)
 }
 
-async fn remove_found(object: &Object<'_>, doomed: &Doomed, spec: &Document, found: Found) -> Result<(), Stop> {
+async fn remove_found(object: &Object<'_>, doomed: &Doomed, spec: &Document, found: Found) -> Result<End, Stop> {
     let words = object.words(spec);
     if let Some(stranger) = stranger(object.work.run.owner, true, &found.ownership) {
         tracing::warn!(object = words, "not deleted, because it {}", stranger.whose);
-        return Ok(());
+        return Ok(End::LeftAlone);
     }
     if object.facts.holds_data && !doomed.with_data {
         let fault = Fault::new(FaultClass::HoldsData, &words, format!("{words} is no longer wanted, but holds data"))
@@ -196,7 +238,7 @@ async fn remove_found(object: &Object<'_>, doomed: &Doomed, spec: &Document, fou
             entry.health = Health::Begun;
         }
     });
-    object.erase(spec, found).await
+    object.erase(spec, found).await.map(|()| End::Gone)
 }
 
 // A run that was cut off may have made a second object that this record does not know of.

@@ -119,7 +119,8 @@ pub async fn converge(run: &Run<'_>, source: Source<'_>, ledger: Ledger) -> Conv
 /// # Guarantees
 /// - Nothing is deleted where something that holds data may not go.
 /// - What carries somebody else's mark is left alone and forgotten.
-/// - What is part of another object that is deleted too goes with it, without a call.
+/// - What is part of another object that is deleted too, or inside it, goes with it, without a call. What it needs
+///   outlasts both.
 /// - What could not be deleted stays in the record.
 pub async fn destroy(run: &Run<'_>, ledger: Ledger) -> Converged {
     let work = Work::new(run, ledger);
@@ -219,9 +220,12 @@ fn keep(work: &Work<'_>, graph: &Graph, key: &str, node: &Node) -> Option<Docume
         ledger.entries.get(key).filter(|_| step.action == Action::Keep).cloned()
     }?;
     let document = in_slot(&node.document(), slot_of(&recorded.document).as_deref());
-    if document != recorded.document || node.after != recorded.after || recorded.health != Health::Ready {
+    let edges = (&node.after, &node.inside);
+    if document != recorded.document || edges != (&recorded.after, &recorded.inside) || recorded.health != Health::Ready
+    {
+        let (after, inside) = (node.after.clone(), node.inside.clone());
         // Drift that is kept is what is wanted by now.
-        let entry = Entry { document, after: node.after.clone(), health: Health::Ready, ..recorded.clone() };
+        let entry = Entry { document, after, inside, health: Health::Ready, ..recorded.clone() };
         work.change(|ledger| ledger.entries.insert(key.to_owned(), entry));
     }
     Some(recorded.outputs)

@@ -32,6 +32,8 @@ pub struct Node {
     pub fields: BTreeMap<&'static str, Field>,
     /// The objects it needs.
     pub after: BTreeSet<Key>,
+    /// The one of them that it is inside.
+    pub inside: Option<Key>,
     /// What it needs and no document may hold.
     pub secrets: Secrets,
 }
@@ -57,7 +59,8 @@ impl Graph {
         let key = key.into();
         let fields: BTreeMap<_, _> = draft.fields().into_iter().collect();
         let after = fields.values().flat_map(|field| field.sources.iter().cloned()).collect();
-        self.nodes.insert(key.clone(), Node { facts: D::Of::FACTS, fields, after, secrets: Secrets::default() });
+        let node = Node { facts: D::Of::FACTS, fields, after, inside: None, secrets: Secrets::default() };
+        self.nodes.insert(key.clone(), node);
         Handle { outputs: self.known_outputs.get(&key).cloned(), key, component: PhantomData }
     }
 
@@ -65,6 +68,15 @@ impl Graph {
     pub fn after<L: Component, E: Component>(&mut self, later: &Handle<L>, earlier: &Handle<E>) {
         if let Some(node) = self.nodes.get_mut(&later.key) {
             node.after.insert(earlier.key.clone());
+        }
+    }
+
+    /// Says that an object is inside another one, which takes it along when it is deleted, as a namespace does: it
+    /// is made after that one, and where both go it goes with it, without a call of its own.
+    pub fn inside<P: Component, W: Component>(&mut self, part: &Handle<P>, whole: &Handle<W>) {
+        self.after(part, whole);
+        if let Some(node) = self.nodes.get_mut(&part.key) {
+            node.inside = Some(whole.key.clone());
         }
     }
 

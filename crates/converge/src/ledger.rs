@@ -36,6 +36,8 @@ pub struct Entry {
     pub outputs: Document,
     /// The objects it needs; deletion follows these edges in reverse.
     pub after: BTreeSet<Key>,
+    /// The object that it is inside, and that takes it along (`Graph::inside`).
+    pub inside: Option<Key>,
     /// How it was last seen.
     pub health: Health,
     /// It was imported and carries no mark of ours yet: the next write of it adds the mark.

@@ -188,6 +188,7 @@ impl Looker<'_> {
             document,
             outputs: found.outputs.clone(),
             after: node.after.clone(),
+            inside: node.inside.clone(),
             imported,
             holds_data: node.facts.holds_data,
             ..Entry::default()

@@ -1,6 +1,8 @@
 //! Single plans and runs of the example resource, as a person would read them.
 
 mod example;
+#[path = "runs/inside.rs"]
+mod inside;
 
 use std::collections::BTreeMap;
 

@@ -149,7 +149,7 @@ impl Asker<'_> {
         let volumes = pod.pointer("/spec/volumes").and_then(Json::as_array).into_iter().flatten();
         for claim in volumes.filter_map(|volume| volume.pointer("/persistentVolumeClaim/claimName")?.as_str()) {
             let path = format!("/api/v1/namespaces/{}/persistentvolumeclaims/{}", self.space(), encode(claim));
-            let reply = self.client.ask(&self.deed("get persistentvolumeclaims"), &Request::get(path)).await?;
+            let reply = self.reply("get persistentvolumeclaims", path).await?;
             if matches!(reply, Reply::Refused { http: 404, .. }) {
                 return Ok(Some(claim.to_owned()));
             }
@@ -167,12 +167,16 @@ impl Asker<'_> {
         Ok(all.into_iter().find(|workload| is_owned(workload, pod)).cloned())
     }
 
-    async fn look(&self, verb: &str, path: String) -> Result<Option<Answer>, Fault> {
-        let accept = if path.contains("/log?") { "*/*" } else { JSON };
-        match self.client.ask(&self.deed(verb), &Request::get(path).accepting(accept)).await? {
+    pub(super) async fn look(&self, verb: &str, path: String) -> Result<Option<Answer>, Fault> {
+        match self.reply(verb, path).await? {
             Reply::Done(answer) => Ok(Some(answer)),
             Reply::Refused { .. } => Ok(None),
         }
+    }
+
+    pub(super) async fn reply(&self, verb: &str, path: String) -> Result<Reply, Fault> {
+        let accept = if path.contains("/log?") { "*/*" } else { JSON };
+        self.client.ask(&self.deed(verb), &Request::get(path).accepting(accept)).await
     }
 
     fn deed(&self, verb: &str) -> Deed {

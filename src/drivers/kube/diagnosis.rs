@@ -10,6 +10,7 @@ use super::{
     connection::ClusterClient,
     pods::{Trouble, trouble},
     readiness::{KUEUE_IN_USE, PVC_PROTECTION, because, find, is, is_seen, readiness},
+    stuck,
 };
 
 /// What was learned of an object.
@@ -40,6 +41,10 @@ pub(super) async fn of(
     match (address.of.kind, &readiness) {
         (_, Readiness::Waiting(state)) if is_in_use(live) => {
             let readiness = Readiness::Waiting(asker.held(address, state).await?);
+            Ok(Seen { readiness, pod_reasons: Vec::new() })
+        }
+        (kind, Readiness::Waiting(_)) if let Some(stuck) = stuck::of(kind, live) => {
+            let readiness = asker.outlived(stuck, address, live, readiness).await?;
             Ok(Seen { readiness, pod_reasons: Vec::new() })
         }
         ("Deployment", Readiness::Waiting(_) | Readiness::Broken { .. }) if is_telling => {

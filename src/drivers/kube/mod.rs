@@ -24,6 +24,7 @@ mod holders;
 mod place;
 mod pods;
 mod readiness;
+mod stuck;
 mod unplaced;
 
 mod address;

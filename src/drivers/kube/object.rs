@@ -136,8 +136,11 @@ impl<K: Kind> Driver<Object<K>> for KubeDriver<K> {
             let object = document(&place.address, spec, &Owner(String::new()));
             let wish = Wish { client: &place.client, address: place.address, object: &object };
             let is_new = step.action == Action::Create;
-            let (mut findings, of_pods, of_nodes) =
-                futures::join!(preflight::dry_run(&wish), admission::findings(&wish, is_new), preflight::nodes(&wish));
+            let (mut findings, of_pods, of_nodes) = futures::join!(
+                preflight::dry_run(&wish),
+                admission::findings(&wish, is_new),
+                preflight::nodes(cx, &place.client, &wish)
+            );
             // Of an object that is not taken there are no pods.
             if findings.iter().all(|finding| finding.severity == Severity::Warning) {
                 findings.extend(of_pods);

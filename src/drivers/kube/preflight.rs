@@ -1,6 +1,6 @@
 //! Asks the API server at plan time whether it would take an object, where it can be reached soon. Changes nothing.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use converge::{Cx, Finding, Place, Severity};
 use http::Method;
@@ -15,6 +15,7 @@ use super::{
     fault::{Deed, SELECTOR, is_about_selector, is_terminating, is_unknown_kind},
     nodes::{Look, Pod, SPEC},
     place::{MANIFEST, place},
+    reader::Reader,
 };
 
 /// A plan does not wait for a cluster that may not be there yet. One that cannot be reached is given up sooner.
@@ -53,19 +54,17 @@ pub(super) async fn dry_run(wish: &Wish<'_>) -> Vec<Finding> {
 
 /// What the nodes that are there say of pods that choose among them. Silence where they cannot be listed, or not at
 /// once.
-pub(super) async fn nodes(wish: &Wish<'_>) -> Vec<Finding> {
+pub(super) async fn nodes(cx: &Cx, client: &Arc<ClusterClient>, wish: &Wish<'_>) -> Vec<Finding> {
     let Some(spec) = wish.object.pointer(SPEC) else { return Vec::new() };
     let pod = Pod(spec);
     if !pod.is_choosy() {
         return Vec::new();
     }
     let words = wish.address.words();
-    let deed = Deed { action: "kubernetes:list nodes".to_owned(), object: words.clone(), is_write: false };
     let path = format!("/api/v1/nodes?limit={MOST_NODES}&labelSelector={}", encode(&pod.selector()));
-    let Ok(answer) = wish.client.done(&deed, &Request::get(path)).await else { return Vec::new() };
-    let has_more =
-        answer.body.pointer("/metadata/continue").and_then(Json::as_str).is_some_and(|more| !more.is_empty());
-    let nodes = answer.body.get("items").and_then(Json::as_array).filter(|_| !has_more);
+    let Some(page) = Reader::page(cx, client, &path).await else { return Vec::new() };
+    let has_more = page.pointer("/metadata/continue").and_then(Json::as_str).is_some_and(|more| !more.is_empty());
+    let nodes = page.get("items").and_then(Json::as_array).filter(|_| !has_more);
     nodes.map_or_else(Vec::new, |nodes| Look { of: &words, pod, nodes }.findings())
 }
 
@@ -169,8 +168,6 @@ fn warned(wish: &Wish<'_>, warning: &str) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use converge::{Clock, SystemClock};
     use futures::future::BoxFuture;
 

@@ -13,7 +13,7 @@ use crate::components::kube::{self, for_every_kube_kind};
 const ALL: [&str; 5] = ["create", "delete", "get", "list", "patch"];
 
 /// What else is asked.
-const BESIDE: [Rule; 9] = [
+const BESIDE: [Rule; 10] = [
     // Listing would show the content of every Secret.
     Rule::new("", &["secrets"], &["create", "delete", "get", "patch"], "The token of a model's source."),
     Rule {
@@ -45,6 +45,12 @@ const BESIDE: [Rule; 9] = [
         &["workloads"],
         &["list"],
         "Tells why Kueue does not admit a pod, and who holds a queue.",
+    ),
+    Rule::new(
+        "external-secrets.io",
+        &["clustersecretstores", "secretstores"],
+        &["get"],
+        "Tells what is amiss with the store that a secret is copied from.",
     ),
     Rule::new("storage.k8s.io", &["storageclasses"], &["get"], "Tells whether a claim waits for its first pod."),
 ];

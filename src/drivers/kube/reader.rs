@@ -23,7 +23,13 @@ use crate::{components::kube::OWNER_LABEL, drivers::gather::Gather};
 
 /// Questions that are being gathered, by kind and version.
 #[derive(Default)]
-pub(super) struct Reader(Mutex<HashMap<String, Arc<Gather<Json>>>>);
+pub(super) struct Reader {
+    objects: Gathers<Json>,
+    /// By path.
+    pages: Gathers<Arc<Json>>,
+}
+
+type Gathers<A> = Mutex<HashMap<String, Arc<Gather<A>>>>;
 
 /// How much of an object is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +55,7 @@ impl Reader {
         extent: Extent,
     ) -> Result<Option<Json>, Fault> {
         let (of, version) = (address.of, address.version);
-        let gather = client.reader.gather(of.list_path(version, None));
+        let gather = gather(&client.reader.objects, of.list_path(version, None));
         let asking = Arc::clone(client);
         let listed =
             gather.ask(cx, &address.id(), move |ids| list(Arc::clone(&asking), of, version, ids, extent)).await?;
@@ -59,10 +65,28 @@ impl Reader {
         }
     }
 
-    fn gather(&self, path: String) -> Arc<Gather<Json>> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(known.entry(path).or_insert_with(|| Arc::new(Gather::new(MOST))))
+    /// What is at a path, whatever it is, in one answer for all who ask at once; none where there is none for us.
+    pub(super) async fn page(cx: &Cx, client: &Arc<ClusterClient>, path: &str) -> Option<Arc<Json>> {
+        let asking = Arc::clone(client);
+        let answers = move |paths: BTreeSet<String>| {
+            let client = Arc::clone(&asking);
+            async move {
+                let mut answers = BTreeMap::new();
+                for path in paths {
+                    let deed = Deed { action: "kubernetes:list".to_owned(), object: path.clone(), is_write: false };
+                    let answer = client.done(&deed, &Request::get(path.clone())).await;
+                    answers.extend(answer.ok().map(|answer| (path, Arc::new(answer.body))));
+                }
+                Ok(answers)
+            }
+        };
+        gather(&client.reader.pages, path.to_owned()).ask(cx, path, answers).await.ok().flatten()
     }
+}
+
+fn gather<A: Clone + Send + 'static>(known: &Gathers<A>, path: String) -> Arc<Gather<A>> {
+    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+    Arc::clone(known.entry(path).or_insert_with(|| Arc::new(Gather::new(MOST))))
 }
 
 impl fmt::Debug for Reader {
@@ -189,6 +213,25 @@ mod tests {
         let mut asked = server.lines();
         asked.sort();
         assert_eq!(asked, lines);
+    }
+
+    #[tokio::test]
+    async fn a_page_that_many_ask_for_at_once_is_got_once() {
+        let answer = |asked: &Asked| {
+            let is_nodes = asked.line.starts_with("GET /api/v1/nodes?");
+            if is_nodes { (200, json!({ "items": [] })) } else { (403, json!({ "reason": "Forbidden" })) }
+        };
+        let server = Server::start(answer).await;
+        let (client, cx) = (ClusterClient::of(&server.url, None).await, Cx::default());
+        let page = |path| Reader::page(&cx, &client, path);
+        let nodes = "/api/v1/nodes?limit=500";
+        let (one, two, hidden) = tokio::join!(page(nodes), page(nodes), page("/api/v1/pods"));
+        assert!(one.is_some() && one == two && hidden.is_none());
+        let mut lines = server.lines();
+        lines.sort();
+        assert_eq!(lines, ["GET /api/v1/nodes", "GET /api/v1/pods"]);
+        assert!(page(nodes).await.is_some());
+        assert_eq!(server.lines().len(), 3, "a later question is a call of its own");
     }
 
     fn absent() -> (u16, Json) {

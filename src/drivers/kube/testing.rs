@@ -59,7 +59,8 @@ async fn serve(stream: TcpStream, kept: Arc<Mutex<Vec<Asked>>>, answer: impl Fn(
         kept.lock().unwrap_or_else(PoisonError::into_inner).push(asked);
         let body = body.to_string();
         let reply = format!(
-            "HTTP/1.1 {code} Said\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            "HTTP/1.1 {code} Said\r\ndate: Fri, 01 Jan 2038 00:00:00 GMT\r\ncontent-type: application/json\r\n\
+             content-length: {}\r\n\r\n{body}",
             body.len()
         );
         if stream.write_all(reply.as_bytes()).await.is_err() {

@@ -284,7 +284,8 @@ pub struct Expose {
     pub path: Value<String>,
     /// Ingress class, such as `alb` or `nginx`. Left out: the cluster's default.
     pub class: Value<String>,
-    /// Name of the Secret with the TLS certificate.
+    /// Name of the Secret with the TLS certificate. AWS Load Balancer Controller (`alb`) reads none: give it the
+    /// annotation `alb.ingress.kubernetes.io/certificate-arn`.
     pub tls_secret: Value<String>,
     /// Annotations for the Ingress controller, beside those that the provider sets for `alb`.
     #[attribute(default = "{}")]

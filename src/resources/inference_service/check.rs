@@ -6,7 +6,7 @@ use value::Value;
 
 use super::{
     Access, AccessMethod, Engine, EngineKind, Expose, InferenceService, Placement, Resources, Rollout, Via,
-    check_model, check_place, check_scaling, check_texts,
+    check_model, check_place, check_scaling, check_texts, load_balancer,
 };
 use crate::{
     components::kube::Quantity,
@@ -219,13 +219,14 @@ fn check_expose(expose: &Expose, complaints: &mut Diagnostics) {
             format!("An Ingress takes only such paths.\n\nWrite \"/{path}\"."),
         );
     }
-    if expose.class.get().map(String::as_str) == Some("alb") && expose.tls_secret.is_known() {
+    if expose.tls_secret.is_known() && load_balancer::is_meant(expose.class.get(), expose.annotations.get()) {
         complaints.warn(
             &expose.tls_secret,
             "The load balancer does not read this Secret",
-            "AWS Load Balancer Controller takes certificates from AWS Certificate Manager, by the host's name or by the \
-             annotation `alb.ingress.kubernetes.io/certificate-arn`.\n\nLeave `expose.tls_secret` out, and give the \
-             annotation in `expose.annotations`.",
+            "AWS Load Balancer Controller takes certificates from AWS Certificate Manager, by the annotation \
+             `alb.ingress.kubernetes.io/certificate-arn`, or by the host's name where `listen-ports` has HTTPS; without \
+             either the service is reached over HTTP.\n\nLeave `expose.tls_secret` out, and give one of the \
+             annotations in `expose.annotations`.",
         );
     }
 }

@@ -16,6 +16,7 @@ mod defaults;
 mod engine;
 mod expand;
 mod explain;
+mod load_balancer;
 mod manifest;
 mod outputs;
 mod rollout;

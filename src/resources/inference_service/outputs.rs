@@ -3,7 +3,7 @@
 use converge::Handle;
 use value::{Pending, Value};
 
-use super::InferenceService;
+use super::{InferenceService, load_balancer};
 use crate::components::kube::{Deployment, Object, ObjectOutputs};
 
 /// Sets them.
@@ -21,14 +21,15 @@ pub(super) fn set_outputs(service: &mut InferenceService, deployment: &Handle<Ob
 fn service_url(service: &InferenceService) -> Value<String> {
     match service.expose.get() {
         Some(expose) if !expose.host.is_null() => {
-            let scheme = expose.tls_secret.with(&expose.annotations, |secret, annotations| {
-                let listens = annotations
-                    .is_some_and(|all| all.keys().any(|key| key == "alb.ingress.kubernetes.io/certificate-arn"));
-                if secret.is_some() || listens { "https" } else { "http" }
+            let balancer = expose.class.with(&expose.annotations, load_balancer::entrance);
+            let entrance = balancer.with(&expose.tls_secret, |balancer, secret| {
+                balancer.copied().flatten().unwrap_or((if secret.is_some() { "https" } else { "http" }, None))
             });
-            scheme
-                .with(&expose.host, |scheme, host| {
-                    format!("{}://{}", scheme.unwrap_or(&"http"), host.map_or("", String::as_str))
+            entrance
+                .with(&expose.host, |entrance, host| {
+                    let (scheme, port) = entrance.copied().unwrap_or(("http", None));
+                    let port = port.map(|port| format!(":{port}")).unwrap_or_default();
+                    format!("{scheme}://{}{port}", host.map_or("", String::as_str))
                 })
                 .with(&expose.path, |url: Option<&String>, path| {
                     let path = path.map_or("", |path| path.trim_end_matches('/'));

@@ -89,11 +89,17 @@ pub struct Tenant {
 /// The most that all pods of a namespace together may ask for.
 #[derive(Attributes, Clone, Debug, Default)]
 pub struct Quota {
-    /// Number of GPUs or other accelerators.
+    /// Number of GPUs or other accelerators. Where it is given, pods get no others that this provider knows: parts of
+    /// GPUs by MIG, those of other makers, and devices by ResourceClaims, unless `extended` counts them.
     pub gpus: Value<u32>,
     /// Name under which Kubernetes counts them.
     #[attribute(default = "\"nvidia.com/gpu\"")]
     pub gpu_resource_name: Value<String>,
+    /// Amounts of other resources, by name, such as `{ "nvidia.com/mig-1g.10gb" = 4 }`. Names that begin with `count/`
+    /// are of objects, as in `count/resourceclaims.resource.k8s.io`, and those that end in
+    /// `.deviceclass.resource.k8s.io/devices` of device classes. Kubernetes limits no resource by a pattern: one that
+    /// is neither here nor known to this provider is not limited.
+    pub extended: Value<BTreeMap<String, u32>>,
     /// CPUs requested, such as `"64"` or `"500m"`. Every container then has to request some; see `container`.
     pub cpu: Value<String>,
     /// Memory requested, such as `"256Gi"`. Every container then has to request some; see `container`.
@@ -147,8 +153,8 @@ pub enum PodSecurity {
 /// Who may talk to the pods, and to whom they may talk.
 #[derive(Attributes, Clone, Debug, Default)]
 pub struct Network {
-    /// `strict` is a promise: the plan fails where nothing in the cluster enforces NetworkPolicies, and so does the
-    /// apply. `standard` makes the same policies and warns. `none` makes no policies.
+    /// `strict` is a promise: the plan of a new tenant fails where nothing in the cluster enforces NetworkPolicies, and
+    /// so does every apply. `standard` makes the same policies and warns. `none` makes no policies.
     #[attribute(default = "\"standard\"")]
     pub isolation: Value<Isolation>,
     /// Namespaces whose pods may open connections to the pods, such as that of an Ingress controller or of Prometheus.

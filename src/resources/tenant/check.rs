@@ -96,6 +96,7 @@ fn check_quota(quota: &Quota, complaints: &mut Diagnostics) {
     for amount in [&quota.cpu, &quota.memory, &quota.storage] {
         check_amount(amount, complaints);
     }
+    check_extended(quota, complaints);
     let name = quota.gpu_resource_name.get();
     let is_accelerator = |name: &&String| name.contains('/') && kubernetes::is_qualified_name(name);
     if let Some(name) = name.filter(|name| !is_accelerator(name)) {
@@ -104,6 +105,26 @@ fn check_quota(quota: &Quota, complaints: &mut Diagnostics) {
             format!("{name:?} is not the name of an accelerator's resource"),
             "Kubernetes counts accelerators under a domain and a name.\n\nGive one such as \"nvidia.com/gpu\" or \
              \"aws.amazon.com/neuron\".",
+        );
+    }
+}
+
+fn check_extended(quota: &Quota, complaints: &mut Diagnostics) {
+    let is_counted = |name: &String| name.contains('/') && kubernetes::is_qualified_name(name);
+    let names = || quota.extended.get().into_iter().flatten().map(|(name, _)| name);
+    if let Some(name) = names().find(|name| !is_counted(name)) {
+        complaints.error(
+            &quota.extended,
+            format!("{name:?} is not the name of an extended resource"),
+            "Kubernetes counts those under a domain and a name.\n\nGive one such as \"nvidia.com/mig-1g.10gb\"; CPUs, \
+             memory, storage and pods have attributes of their own.",
+        );
+    }
+    if let Some(name) = names().find(|name| quota.gpus.is_known() && quota.gpu_resource_name.get() == Some(*name)) {
+        complaints.error(
+            &quota.extended,
+            format!("{name:?} is counted twice"),
+            "`quota.gpus` limits it too.\n\nGive one of both.",
         );
     }
 }

@@ -107,7 +107,7 @@ fn namespace_labels(tenant: &Tenant, labels: &Value<Labels>) -> Value<Labels> {
 // === impl Parts ===
 
 impl Parts<'_> {
-    /// Adds an object in the namespace.
+    /// Adds an object in the namespace, which goes with it.
     fn add<K: Kind>(
         &self,
         graph: &mut Graph,
@@ -126,7 +126,7 @@ impl Parts<'_> {
         draft: ObjectDraft<K>,
     ) -> Handle<Object<K>> {
         let object = graph.add(key.into(), draft);
-        graph.after(&object, &self.namespace);
+        graph.inside(&object, &self.namespace);
         object
     }
 }
@@ -178,14 +178,16 @@ fn add_registries(tenant: &Tenant, parts: &Parts<'_>, graph: &mut Graph) {
     let manifest = Value::known(registries::policy(registries)).blamed_on(blamed);
     let mut draft = parts.common.object::<ValidatingAdmissionPolicy>(&name, manifest);
     draft.namespace = Value::null();
-    let policy = parts.put(graph, "registries_policy", draft);
+    let policy: Handle<Object<ValidatingAdmissionPolicy>> = graph.add("registries_policy", draft);
     let manifest = name.with(&tenant.name, |policy, namespace| {
         registries::binding(policy.map_or("", String::as_str), namespace.map_or("", String::as_str))
     });
     let mut draft = parts.common.object::<ValidatingAdmissionPolicyBinding>(&name, manifest.blamed_on(blamed));
     draft.namespace = Value::null();
-    let binding = parts.put(graph, "registries_binding", draft);
+    let binding = graph.add("registries_binding", draft);
     graph.after(&binding, &policy);
+    // A guard outside the namespace is there before any pod can be in it, and until the last is gone.
+    graph.after(&parts.namespace, &binding);
 }
 
 fn add_members(tenant: &Tenant, parts: &Parts<'_>, graph: &mut Graph) {

@@ -7,6 +7,7 @@ use value::{Pending, Value};
 
 use super::attributes::{Amounts, Container, Quota, Tenant};
 use crate::{
+    catalog::{accelerator_quota_keys, quota_key},
     components::kube::Quantity,
     neighbours::{Neighbours, Place, Rules},
     resources::fill_in,
@@ -59,6 +60,7 @@ fn at_most(amount: &str, max: Option<&String>) -> String {
 /// Whether the quota limits anything.
 pub(super) fn is_limited(quota: &Quota) -> bool {
     !(quota.gpus.is_null()
+        && quota.extended.is_null()
         && quota.cpu.is_null()
         && quota.memory.is_null()
         && quota.storage.is_null()
@@ -76,20 +78,32 @@ pub(super) fn says_anything(container: &Container) -> bool {
 /// The manifest of the ResourceQuota. Of extended resources Kubernetes counts requests only; of cpu and memory limits
 /// are not counted either, since then every container would need a limit.
 pub(super) fn resource_quota(quota: &Quota) -> Json {
-    let mut hard = Map::new();
+    let mut hard = accelerators(quota);
     let mut put = |key: &str, amount: Option<String>| {
         if let Some(amount) = amount {
             hard.insert(key.to_owned(), Json::from(amount));
         }
     };
-    let gpus = quota.gpu_resource_name.get().map_or("nvidia.com/gpu", String::as_str);
-    put(&format!("requests.{gpus}"), quota.gpus.get().map(ToString::to_string));
     put("requests.cpu", quota.cpu.get().cloned());
     put("requests.memory", quota.memory.get().cloned());
     put("requests.storage", quota.storage.get().cloned());
     put("persistentvolumeclaims", quota.persistent_volume_claims.get().map(ToString::to_string));
     put("pods", quota.pods.get().map(ToString::to_string));
     json!({ "spec": { "hard": hard } })
+}
+
+// Where accelerators are limited, those under other names are none but what is said of them: a part of a GPU is a way
+// round the limit, and so is a GPU of another maker.
+fn accelerators(quota: &Quota) -> Map<String, Json> {
+    let mut hard = Map::new();
+    if let Some(gpus) = quota.gpus.get() {
+        let name = quota.gpu_resource_name.get().map_or("nvidia.com/gpu", String::as_str);
+        hard.extend(accelerator_quota_keys().map(|key| (key, Json::from("0"))));
+        hard.insert(quota_key(name), Json::from(gpus.to_string()));
+    }
+    let extended = quota.extended.get().into_iter().flatten();
+    hard.extend(extended.map(|(name, count)| (quota_key(name), Json::from(count.to_string()))));
+    hard
 }
 
 /// The manifest of the LimitRange.

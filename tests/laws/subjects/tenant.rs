@@ -16,6 +16,7 @@ fn changes() -> Vec<Change> {
         full(InPlace, "team", json!("beta")),
         full(InPlace, "quota.gpus", json!(4)),
         full(InPlace, "quota.gpu_resource_name", json!("nvidia.com/gpu")),
+        full(InPlace, "quota.extended", json!({ "nvidia.com/mig-1g.10gb": 7 })),
         full(InPlace, "quota.cpu", json!("65")),
         full(InPlace, "quota.memory", json!("128Gi")),
         full(InPlace, "quota.storage", json!("1Ti")),

@@ -49,6 +49,7 @@ impl Bring<'_> {
                 entry.imported = false;
             }
             entry.after.extend(self.node.after.iter().cloned());
+            entry.inside.clone_from(&self.node.inside);
             entry.health = Health::Begun;
         });
     }
@@ -68,6 +69,7 @@ impl Bring<'_> {
                 kind: self.object.facts.kind.to_owned(),
                 document: document.clone(),
                 after: self.node.after.clone(),
+                inside: self.node.inside.clone(),
                 holds_data: self.object.facts.holds_data,
                 health: Health::Begun,
                 ..Entry::default()

@@ -47,6 +47,13 @@ pub enum When {
 
 type OutputsOf = Arc<dyn Fn(&Document) -> Document + Send + Sync>;
 
+/// What lies in the objects of a kind: those of these kinds whose field is one of its outputs.
+#[derive(Clone)]
+struct Contents {
+    kinds: BTreeSet<String>,
+    field: &'static str,
+}
+
 /// The name of an object within the cloud.
 pub(super) type Place = (String, String);
 
@@ -54,6 +61,7 @@ pub(super) type Place = (String, String);
 pub(super) struct World {
     pub(super) objects: BTreeMap<Place, FakeObject>,
     parts: BTreeSet<String>,
+    contents: BTreeMap<String, Contents>,
     journal: Vec<String>,
     writes: usize,
     faults: BTreeMap<usize, (When, FaultClass)>,
@@ -66,6 +74,7 @@ pub(super) struct World {
     defaults: BTreeMap<String, Document>,
     slow: u32,
     pub(super) kept: BTreeSet<String>,
+    pub(super) refuses: bool,
 }
 
 /// What the cloud does with one write.
@@ -106,6 +115,14 @@ impl FakeCloud {
     #[must_use]
     pub fn with_defaults(self, kind: &str, defaults: &Json) -> Self {
         self.world().defaults.insert(kind.to_owned(), defaults.as_object().cloned().unwrap_or_default());
+        self
+    }
+
+    /// Objects of `kind` take along what lies in them: what is of `kinds` and has one of their outputs in `field`.
+    #[must_use]
+    pub fn with_contents(self, kind: &str, field: &'static str, kinds: impl IntoIterator<Item = &'static str>) -> Self {
+        let kinds = kinds.into_iter().map(str::to_owned).collect();
+        self.world().contents.insert(kind.to_owned(), Contents { kinds, field });
         self
     }
 
@@ -187,6 +204,11 @@ impl FakeCloud {
     /// What there is of a kind may not be deleted with its resource.
     pub fn keep(&self, kind: &str) {
         self.world().kept.insert(kind.to_owned());
+    }
+
+    /// From now on every question at plan time is answered by a certain failure. Writes are not.
+    pub fn refuse(&self) {
+        self.world().refuses = true;
     }
 
     /// Puts an object there, as somebody else would.
@@ -272,7 +294,7 @@ impl World {
         }
     }
 
-    /// Removes an object, and with it the parts that name it.
+    /// Removes an object, and with it the parts that name it and what lies in it.
     pub(super) fn remove(&mut self, place: &Place) -> Option<FakeObject> {
         let object = self.objects.remove(place)?;
         let names = self.outputs_of(&object);
@@ -280,6 +302,10 @@ impl World {
         let parts = &self.parts;
         if !parts.contains(&object.kind) {
             self.objects.retain(|(kind, _), part| !parts.contains(kind) || !part.document.values().any(is_named));
+        }
+        if let Some(Contents { kinds, field }) = self.contents.get(&object.kind) {
+            let lies_in = |one: &FakeObject| one.document.get(*field).is_some_and(is_named);
+            self.objects.retain(|(kind, _), one| !kinds.contains(kind) || !lies_in(one));
         }
         Some(object)
     }

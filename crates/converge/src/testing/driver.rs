@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use super::cloud::{FakeCloud, FakeObject, Fate, Place, World};
 use crate::{
     AnyChanges, AnyCreation, AnyDriver, Cx, Document, Fault, FaultClass, Finding, Found, KindFacts, Ownership,
-    Readiness, Step,
+    Readiness, Severity, Step,
     compare::{SLOT, is_fixed},
 };
 
@@ -183,7 +183,13 @@ impl AnyDriver for FakeDriver {
     }
 
     fn preflight<'a>(&'a self, _cx: &'a Cx, _spec: &'a Document, _step: &'a Step) -> BoxFuture<'a, Vec<Finding>> {
-        async { Vec::new() }.boxed()
+        let finding = Finding {
+            severity: Severity::Error,
+            at: "".into(),
+            summary: format!("The {} will be refused", self.facts.noun),
+            detail: "It is, by request of the test.\n\nAsk for another test.".to_owned(),
+        };
+        async move { self.cloud.world().refuses.then_some(finding).into_iter().collect() }.boxed()
     }
 }
 

@@ -4,8 +4,10 @@ use std::sync::Mutex;
 
 use serde_json::Value as Json;
 
-use super::{FakeCloud, FakeObject, InstantClock, laws::Case};
-use crate::{Converged, Cx, Drivers, Inspection, Ledger, Plan, Run, compare::SLOT, converge, destroy, inspect, plan};
+use super::{FakeCloud, FakeObject, InstantClock, driver::place, laws::Case};
+use crate::{
+    Converged, Cx, Drivers, Entry, Inspection, Ledger, Plan, Run, compare::SLOT, converge, destroy, inspect, plan,
+};
 
 /// The world that a law starts from: what is there, and the record of it.
 pub(super) struct Stage<'a> {
@@ -144,6 +146,14 @@ impl<'a> Stage<'a> {
         let mut stage = start.fork();
         stage.converge().await?;
         Ok(stage.cloud.writes())
+    }
+
+    /// Whether the record has the object inside another one.
+    pub(super) fn is_inside(&self, object: &FakeObject) -> bool {
+        let facts = |entry: &Entry| self.case.kinds.iter().find(|facts| facts.kind == entry.kind);
+        let is_it = |entry: &Entry| facts(entry).is_some_and(|facts| place(facts, &entry.document).1 == object.name);
+        let inside = self.ledger.entries.values().filter(|entry| entry.inside.is_some() && entry.kind == object.kind);
+        inside.into_iter().any(is_it)
     }
 
     pub(super) fn plan(&self) -> Plan {

@@ -296,6 +296,12 @@ fn what_is_exposed_has_a_host_a_path_and_the_right_certificate() {
         json!({ "expose": { "host": "*.example.com", "class": "alb", "tls_secret": "tls" } }),
         &["warning at expose.tls_secret: The load balancer does not read this Secret"],
     );
+    let annotations = json!({ "alb.ingress.kubernetes.io/scheme": "internal" });
+    check(
+        json!({ "expose": { "host": "a.test", "class": "internal", "tls_secret": "tls", "annotations": annotations } }),
+        &["warning at expose.tls_secret: The load balancer does not read this Secret"],
+    );
+    check(json!({ "expose": { "host": "a.test", "class": "nginx", "tls_secret": "tls" } }), &[]);
 }
 
 #[test]

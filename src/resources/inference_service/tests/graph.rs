@@ -67,6 +67,20 @@ fn a_message_about_a_part_of_an_object_is_shown_at_its_attribute() {
 }
 
 #[test]
+fn the_address_is_encrypted_where_a_certificate_is_read() {
+    let url = |expose: Json| {
+        let (service, _) = expanded::<InferenceService>(&config(json!({ "expose": expose })), BTreeMap::new());
+        service.service_url.get().cloned().unwrap_or_default()
+    };
+    assert_eq!(url(json!({ "host": "a.test", "tls_secret": "tls" })), "https://a.test");
+    assert_eq!(url(json!({ "host": "a.test", "class": "nginx", "tls_secret": "tls" })), "https://a.test");
+    assert_eq!(url(json!({ "host": "a.test", "class": "alb", "tls_secret": "tls" })), "http://a.test");
+    let ports = json!({ "alb.ingress.kubernetes.io/listen-ports": "[{\"HTTPS\": 8443}]" });
+    let alb = json!({ "host": "a.test", "path": "/v1", "class": "alb", "annotations": ports });
+    assert_eq!(url(alb), "https://a.test:8443/v1");
+}
+
+#[test]
 fn sglang_is_started_in_its_own_words() {
     let container = container(&config(json!({
         "engine": { "kind": "sglang", "image": "lmsysorg/sglang:v0.5.4", "args": ["--mem-fraction-static", "0.85"] },

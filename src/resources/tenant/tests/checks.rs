@@ -45,6 +45,13 @@ fn amounts_are_amounts_and_in_order() {
             "error at quota.gpu_resource_name: \"gpu\" is not the name of an accelerator's resource",
         ],
     );
+    let extended = |names: &[&str]| {
+        let counts: serde_json::Map<_, _> = names.iter().map(|name| ((*name).to_owned(), json!(1))).collect();
+        json!({ "quota": { "gpus": 1, "gpu_resource_name": "amd.com/gpu", "extended": counts } })
+    };
+    check(extended(&["cpu"]), &["error at quota.extended: \"cpu\" is not the name of an extended resource"]);
+    check(extended(&["amd.com/gpu"]), &["error at quota.extended: \"amd.com/gpu\" is counted twice"]);
+    check(extended(&["nvidia.com/gpu", "count/resourceclaims.resource.k8s.io", "example.com/dongle"]), &[]);
     check(
         json!({ "container": { "default": { "memory": "2Gi" }, "max": { "memory": "1024Mi" } } }),
         &["error at container.default.memory: default has more memory than max"],

@@ -30,8 +30,10 @@ fn told(config: &Json) -> String {
     let (_, graph) = expanded::<Tenant>(config, BTreeMap::new());
     let is_common =
         |line: &str| ["  adopt", "  cluster", "  labels[", "  namespace"].iter().any(|start| line.starts_with(start));
+    // Accelerators of which there are none are many.
+    let is_none = |line: &str| line.contains("[hard]") && line.ends_with("= \"0\"");
     let text = text(&graph);
-    text.lines().filter(|line| !is_common(line)).flat_map(|line| [line, "\n"]).collect()
+    text.lines().filter(|line| !is_common(line) && !is_none(line)).flat_map(|line| [line, "\n"]).collect()
 }
 
 #[test]
@@ -40,23 +42,23 @@ fn the_name_alone_gives_a_safe_namespace() {
     namespace: kubernetes_namespace
       annotations[mlplat.io/attributes] = "{}"
       name = "team-alpha"
-    network_api: kubernetes_network_policy after namespace
+    network_api: kubernetes_network_policy inside namespace
       manifest[spec][egress]:
         {"ports":[{"port":80,"protocol":"TCP"}],"to":[{"ipBlock":{"cidr":"169.254.170.23/32"}},{"ipBlock":{"cidr":"fd00:ec2::23/128"}}]}
         {"ports":[{"port":443,"protocol":"TCP"},{"port":6443,"protocol":"TCP"}],"to":[{"ipBlock":{"cidr":"0.0.0.0/0"}},{"ipBlock":{"cidr":"::/0"}}]}
       manifest[spec][policyTypes] = ["Egress"]
       name = "mlplat-api"
-    network_default_deny: kubernetes_network_policy after namespace
+    network_default_deny: kubernetes_network_policy inside namespace
       manifest[spec][policyTypes] = ["Ingress","Egress"]
       name = "mlplat-default-deny"
-    network_dns: kubernetes_network_policy after namespace
+    network_dns: kubernetes_network_policy inside namespace
       manifest[spec][egress]:
         {"ports":[{"port":53,"protocol":"TCP"},{"port":53,"protocol":"UDP"}],"to":[{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"kube-system"}},"podSelector":{"matchLabels":{"k8s-app":"kube-dns"}}},{"ipBlock":{"cidr":"169.254.20.10/32"}},{"ipBlock":{"cidr":"10.96.0.0/12"}},{"ipBlock":{"cidr":"172.20.0.0/16"}}]}
       manifest[spec][policyTypes] = ["Egress"]
       name = "mlplat-dns"
     network_enforcement: kubernetes_network_enforcement after namespace
       warn = true
-    network_same_namespace: kubernetes_network_policy after namespace
+    network_same_namespace: kubernetes_network_policy inside namespace
       manifest[spec][egress]:
         {"ports":[{"protocol":"TCP"}],"to":[{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"team-alpha"}}},{"ipBlock":{"cidr":"10.96.0.0/12"}},{"ipBlock":{"cidr":"172.20.0.0/16"}}]}
       manifest[spec][ingress]:
@@ -74,37 +76,37 @@ fn the_name_alone_gives_a_safe_namespace() {
 #[expect(clippy::too_many_lines, reason = "a snapshot is one text")]
 fn every_attribute_reaches_its_object() {
     insta::assert_snapshot!(told(&whole()), @r#"
-    limits: kubernetes_limit_range after namespace
+    limits: kubernetes_limit_range inside namespace
       manifest[spec][limits]:
         {"default":{"cpu":"1","memory":"2Gi"},"defaultRequest":{"cpu":"500m","memory":"1Gi"},"max":{"cpu":"32","memory":"128Gi"},"type":"Container"}
       name = "mlplat"
-    member_team-alpha_edit: kubernetes_role_binding after namespace
+    member_team-alpha_edit: kubernetes_role_binding inside namespace
       manifest[roleRef][apiGroup] = "rbac.authorization.k8s.io"
       manifest[roleRef][kind] = "ClusterRole"
       manifest[roleRef][name] = "edit"
       manifest[subjects]:
         {"apiGroup":"rbac.authorization.k8s.io","kind":"Group","name":"team-alpha"}
       name = "mlplat-group-team-alpha-edit"
-    member_user_Ann@acme.com_view: kubernetes_role_binding after namespace
+    member_user_Ann@acme.com_view: kubernetes_role_binding inside namespace
       manifest[roleRef][apiGroup] = "rbac.authorization.k8s.io"
       manifest[roleRef][kind] = "ClusterRole"
       manifest[roleRef][name] = "view"
       manifest[subjects]:
         {"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":"Ann@acme.com"}
       name = "mlplat-user--nn-acme-com-view-da08da52"
-    namespace: kubernetes_namespace after pod_identity_trainer, role_policy_trainer
-      annotations[mlplat.io/attributes] = "{\"access_method\":\"pod_identity\",\"adopt\":\"if_unmanaged\",\"annotate_service_accounts\":false,\"container\":{\"default\":{\"cpu\":\"1\",\"memory\":\"2Gi\"},\"default_request\":{\"cpu\":\"500m\",\"memory\":\"1Gi\"},\"max\":{\"cpu\":\"32\",\"memory\":\"128Gi\"}},\"data_access\":[{\"bucket_arn\":\"arn:aws:s3:::acme-models\",\"mode\":\"read\",\"prefix\":\"models/\",\"service_account\":\"trainer\"},{\"bucket_arn\":\"arn:aws:s3:::acme-runs\",\"kms_key_arn\":\"arn:aws:kms:us-east-1:123456789012:key/0a\",\"mode\":\"write\",\"prefix\":\"alpha/\",\"service_account\":\"trainer\"}],\"external_secrets\":[{\"key\":\"prod/hf\",\"name\":\"hf\",\"property\":\"token\",\"refresh_interval\":\"30m\",\"secret_key\":\"hf-token\",\"store\":\"aws\",\"store_kind\":\"SecretStore\"}],\"labels\":{\"data\":\"public\"},\"members\":[{\"group\":\"team-alpha\",\"role\":\"edit\"},{\"role\":\"view\",\"user\":\"Ann@acme.com\"}],\"network\":{\"allow_gang_traffic\":true,\"egress_cidrs\":[\"10.0.0.0/8\"],\"enforcer\":\"kube-system/my-cni\",\"ingress_from_namespaces\":[\"ingress-nginx\",\"monitoring\"],\"isolation\":\"strict\",\"service_cidrs\":[\"172.20.0.0/16\"]},\"pod_security\":\"baseline\",\"pod_security_version\":\"v1.35\",\"quota\":{\"cpu\":\"64000m\",\"gpu_resource_name\":\"nvidia.com/gpu\",\"gpus\":8,\"memory\":\"256Gi\",\"persistent_volume_claims\":10,\"pods\":100,\"storage\":\"2Ti\"},\"tags\":{\"data\":\"public\"},\"team\":\"alpha\",\"trusted_registries\":[\"docker.io/vllm/vllm-openai\",\"ghcr.io/acme/\",\"quay.io\"]}"
+    namespace: kubernetes_namespace after pod_identity_trainer, registries_binding, role_policy_trainer
+      annotations[mlplat.io/attributes] = "{\"access_method\":\"pod_identity\",\"adopt\":\"if_unmanaged\",\"annotate_service_accounts\":false,\"container\":{\"default\":{\"cpu\":\"1\",\"memory\":\"2Gi\"},\"default_request\":{\"cpu\":\"500m\",\"memory\":\"1Gi\"},\"max\":{\"cpu\":\"32\",\"memory\":\"128Gi\"}},\"data_access\":[{\"bucket_arn\":\"arn:aws:s3:::acme-models\",\"mode\":\"read\",\"prefix\":\"models/\",\"service_account\":\"trainer\"},{\"bucket_arn\":\"arn:aws:s3:::acme-runs\",\"kms_key_arn\":\"arn:aws:kms:us-east-1:123456789012:key/0a\",\"mode\":\"write\",\"prefix\":\"alpha/\",\"service_account\":\"trainer\"}],\"external_secrets\":[{\"key\":\"prod/hf\",\"name\":\"hf\",\"property\":\"token\",\"refresh_interval\":\"30m\",\"secret_key\":\"hf-token\",\"store\":\"aws\",\"store_kind\":\"SecretStore\"}],\"labels\":{\"data\":\"public\"},\"members\":[{\"group\":\"team-alpha\",\"role\":\"edit\"},{\"role\":\"view\",\"user\":\"Ann@acme.com\"}],\"network\":{\"allow_gang_traffic\":true,\"egress_cidrs\":[\"10.0.0.0/8\"],\"enforcer\":\"kube-system/my-cni\",\"ingress_from_namespaces\":[\"ingress-nginx\",\"monitoring\"],\"isolation\":\"strict\",\"service_cidrs\":[\"172.20.0.0/16\"]},\"pod_security\":\"baseline\",\"pod_security_version\":\"v1.35\",\"quota\":{\"cpu\":\"64000m\",\"extended\":{\"example.com/dongle\":2},\"gpu_resource_name\":\"nvidia.com/gpu\",\"gpus\":8,\"memory\":\"256Gi\",\"persistent_volume_claims\":10,\"pods\":100,\"storage\":\"2Ti\"},\"tags\":{\"data\":\"public\"},\"team\":\"alpha\",\"trusted_registries\":[\"docker.io/vllm/vllm-openai\",\"ghcr.io/acme/\",\"quay.io\"]}"
       name = "team-alpha"
-    network_api: kubernetes_network_policy after namespace
+    network_api: kubernetes_network_policy inside namespace
       manifest[spec][egress]:
         {"ports":[{"port":80,"protocol":"TCP"}],"to":[{"ipBlock":{"cidr":"169.254.170.23/32"}},{"ipBlock":{"cidr":"fd00:ec2::23/128"}}]}
         {"ports":[{"port":443,"protocol":"TCP"},{"port":6443,"protocol":"TCP"}],"to":[{"ipBlock":{"cidr":"10.0.0.0/8"}}]}
       manifest[spec][policyTypes] = ["Egress"]
       name = "mlplat-api"
-    network_default_deny: kubernetes_network_policy after namespace
+    network_default_deny: kubernetes_network_policy inside namespace
       manifest[spec][policyTypes] = ["Ingress","Egress"]
       name = "mlplat-default-deny"
-    network_dns: kubernetes_network_policy after namespace
+    network_dns: kubernetes_network_policy inside namespace
       manifest[spec][egress]:
         {"ports":[{"port":53,"protocol":"TCP"},{"port":53,"protocol":"UDP"}],"to":[{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"kube-system"}},"podSelector":{"matchLabels":{"k8s-app":"kube-dns"}}},{"ipBlock":{"cidr":"169.254.20.10/32"}},{"ipBlock":{"cidr":"172.20.0.0/16"}}]}
       manifest[spec][policyTypes] = ["Egress"]
@@ -113,19 +115,19 @@ fn every_attribute_reaches_its_object() {
       enforced = true
       enforcer = "kube-system/my-cni"
       warn = false
-    network_gang: kubernetes_network_policy after namespace
+    network_gang: kubernetes_network_policy inside namespace
       manifest[spec][egress]:
         {"to":[{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"team-alpha"}}}]}
       manifest[spec][ingress]:
         {"from":[{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"team-alpha"}}}]}
       manifest[spec][policyTypes] = ["Ingress","Egress"]
       name = "mlplat-gang"
-    network_ingress: kubernetes_network_policy after namespace
+    network_ingress: kubernetes_network_policy inside namespace
       manifest[spec][ingress]:
         {"from":[{"namespaceSelector":{"matchExpressions":[{"key":"kubernetes.io/metadata.name","operator":"In","values":["ingress-nginx","monitoring"]}]}}]}
       manifest[spec][policyTypes] = ["Ingress"]
       name = "mlplat-ingress"
-    network_same_namespace: kubernetes_network_policy after namespace
+    network_same_namespace: kubernetes_network_policy inside namespace
       manifest[spec][egress]:
         {"ports":[{"protocol":"TCP"}],"to":[{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"team-alpha"}}},{"ipBlock":{"cidr":"172.20.0.0/16"}}]}
       manifest[spec][ingress]:
@@ -140,20 +142,21 @@ fn every_attribute_reaches_its_object() {
       tags[managed-by] = "mlplat"
       tags[team] = "alpha"
       tags[workload-type] = "tenant"
-    quota: kubernetes_resource_quota after namespace
+    quota: kubernetes_resource_quota inside namespace
       manifest[spec][hard][persistentvolumeclaims] = "10"
       manifest[spec][hard][pods] = "100"
       manifest[spec][hard][requests.cpu] = "64000m"
+      manifest[spec][hard][requests.example.com/dongle] = "2"
       manifest[spec][hard][requests.memory] = "256Gi"
       manifest[spec][hard][requests.nvidia.com/gpu] = "8"
       manifest[spec][hard][requests.storage] = "2Ti"
       name = "mlplat"
-    registries_binding: kubernetes_validating_admission_policy_binding after namespace, registries_policy
+    registries_binding: kubernetes_validating_admission_policy_binding after registries_policy
       manifest[spec][matchResources][namespaceSelector][matchLabels][kubernetes.io/metadata.name] = "team-alpha"
       manifest[spec][policyName] = "mlplat-team-alpha-trusted-registries"
       manifest[spec][validationActions] = ["Deny"]
       name = "mlplat-team-alpha-trusted-registries"
-    registries_policy: kubernetes_validating_admission_policy after namespace
+    registries_policy: kubernetes_validating_admission_policy
       manifest[spec][failurePolicy] = "Fail"
       manifest[spec][matchConstraints][resourceRules]:
         {"apiGroups":[""],"apiVersions":["v1"],"operations":["CREATE","UPDATE"],"resources":["pods","pods/ephemeralcontainers"]}
@@ -187,7 +190,7 @@ fn every_attribute_reaches_its_object() {
       tags[managed-by] = "mlplat"
       tags[team] = "alpha"
       tags[workload-type] = "tenant"
-    secret_hf: external_secrets_external_secret after namespace
+    secret_hf: external_secrets_external_secret inside namespace
       manifest[spec][data]:
         {"remoteRef":{"key":"prod/hf","property":"token"},"secretKey":"hf-token"}
       manifest[spec][refreshInterval] = "30m"
@@ -223,11 +226,34 @@ fn a_quota_on_cpu_or_memory_gives_containers_a_request() {
 
 #[test]
 fn extended_resources_are_counted_by_requests_and_spelled_as_the_user_has_them() {
-    let quota = json!({ "gpus": 4, "gpu_resource_name": "aws.amazon.com/neuron", "cpu": "1000m", "memory": "1024Mi" });
-    let hard = document(&config(json!({ "quota": quota })), "quota")["manifest"]["spec"]["hard"].clone();
-    let expected =
-        json!({ "requests.aws.amazon.com/neuron": "4", "requests.cpu": "1000m", "requests.memory": "1024Mi" });
+    let dongles = json!({ "example.com/dongle": 2, "count/resourceclaims.resource.k8s.io": 1 });
+    let hard = hard(json!({ "cpu": "1000m", "memory": "1024Mi", "extended": dongles }));
+    let expected = json!({
+        "requests.cpu": "1000m", "requests.memory": "1024Mi", "requests.example.com/dongle": "2",
+        "count/resourceclaims.resource.k8s.io": "1",
+    });
     assert_eq!(hard, expected);
+}
+
+#[test]
+fn a_limit_of_accelerators_is_no_limit_of_one_name() {
+    let hard = hard(json!({
+        "gpus": 4, "gpu_resource_name": "aws.amazon.com/neuron", "extended": { "nvidia.com/mig-1g.10gb": 3 },
+    }));
+    for (key, amount) in [
+        ("requests.aws.amazon.com/neuron", "4"),
+        ("requests.nvidia.com/mig-1g.10gb", "3"),
+        ("requests.nvidia.com/mig-2g.20gb", "0"),
+        ("requests.nvidia.com/gpu", "0"),
+        ("requests.amd.com/gpu", "0"),
+        ("count/resourceclaims.resource.k8s.io", "0"),
+    ] {
+        assert_eq!(hard[key], amount, "{key}");
+    }
+}
+
+fn hard(quota: Json) -> Json {
+    document(&config(json!({ "quota": quota })), "quota")["manifest"]["spec"]["hard"].clone()
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn whole() -> Json {
         "team": "alpha",
         "quota": {
             "gpus": 8, "gpu_resource_name": "nvidia.com/gpu", "cpu": "64000m", "memory": "256Gi", "storage": "2Ti",
-            "persistent_volume_claims": 10, "pods": 100,
+            "persistent_volume_claims": 10, "pods": 100, "extended": { "example.com/dongle": 2 },
         },
         "container": {
             "default": { "cpu": "1", "memory": "2Gi" },
