@@ -126,7 +126,7 @@ fn check_image(image: &Value<String>, complaints: &mut Diagnostics) {
     // Before the first slash there may be a host, which is of either case.
     let path = text.split_once('/').map_or(text.as_str(), |(_, path)| path);
     let (path, name) = (path.split([':', '@']).next().unwrap_or_default(), text.rsplit('/').next().unwrap_or_default());
-    if path.is_empty() || path.chars().any(|c| c.is_uppercase()) {
+    if path.is_empty() || path.chars().any(char::is_uppercase) {
         complaints.error(
             image,
             format!("{text:?} is not an image"),

@@ -50,25 +50,23 @@ const OPEN_BY_NAME: [&str; 8] = [
 const SETS: [&str; 7] =
     ["validationActions", "policyTypes", "accessModes", "scopes", "finalizers", "tolerations", "mountOptions"];
 /// Kinds of which every word narrows or widens what is allowed.
-const CLOSED_KINDS: [&str; 6] = [
+const CLOSED_KINDS: [&str; 5] = [
     "NetworkPolicy",
     // Another label, and it is of fewer nodes.
     "ResourceFlavor",
-    // Another amount, and a team has less than it was given.
-    "ResourceQuota",
     "RoleBinding",
     "ValidatingAdmissionPolicy",
     "ValidatingAdmissionPolicyBinding",
 ];
 /// Fields that are ours whether or not anything is said: without one the queue is on its own, pods are replaced when
-/// something changes, containers have no other bounds, and a budget has no second number, beside which the server takes
-/// none of ours.
-const OURS_WHEN_ABSENT: [(&str, &[&str]); 4] = [
+/// something changes, a team has as much as there is of what it could have been given less of, and a budget has no
+/// second number, beside which the server takes none of ours.
+const OURS_WHEN_ABSENT: [(&str, &[&str]); 5] = [
     ("ClusterQueue", &["borrowWithinCohort", "borrowingLimit", "cohort", "cohortName", "lendingLimit"]),
     ("Deployment", &["paused"]),
-    // Defaults of what containers get are filled in from these by the server, and these from nothing.
-    ("LimitRange", &["max", "maxLimitRequestRatio", "min"]),
+    ("LimitRange", &["max"]),
     ("PodDisruptionBudget", &["minAvailable"]),
+    ("ResourceQuota", &["persistentvolumeclaims", "pods", "requests.cpu", "requests.memory", "requests.storage"]),
 ];
 /// Objects that may be sent empty without meaning "all" or "nothing".
 const OPEN_WHEN_EMPTY: [&str; 9] =

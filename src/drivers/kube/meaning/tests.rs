@@ -277,6 +277,32 @@ fn a_queue_that_somebody_lets_borrow_is_not_as_wanted() {
 }
 
 #[test]
+fn what_takes_from_ours_without_touching_it_is_taken_away() {
+    let pointers = |kind, wanted: Json, live: Json| {
+        let strays = strays(kind, &json!({ "spec": wanted }), &json!({ "spec": live }));
+        strays.into_iter().map(|stray| stray.operation()["path"].clone()).collect::<Vec<_>>()
+    };
+    let budget = json!({ "minAvailable": 1, "selector": {} });
+    assert_eq!(
+        pointers("PodDisruptionBudget", json!({ "maxUnavailable": 1, "selector": {} }), budget),
+        ["/spec/minAvailable"],
+        "a budget with another number"
+    );
+    let hard = |amounts: Json| json!({ "hard": amounts });
+    let theirs = hard(json!({ "requests.cpu": "9", "pods": "1", "services": "5" }));
+    let ours = hard(json!({ "requests.cpu": "9" }));
+    assert_eq!(pointers("ResourceQuota", ours, theirs), ["/spec/hard/pods"], "less than was given, but for services");
+    let limits = |bounds: Json| json!({ "limits": [bounds] });
+    let ours = limits(json!({ "default": { "cpu": "1" } }));
+    let filled_in = limits(json!({ "default": { "cpu": "1" }, "defaultRequest": { "cpu": "1" } }));
+    let bounded = limits(json!({ "default": { "cpu": "1" }, "max": { "cpu": "1" } }));
+    assert_eq!(pointers("LimitRange", ours.clone(), bounded), ["/spec/limits/0/max"], "a bound of another");
+    assert!(pointers("LimitRange", ours, filled_in).is_empty(), "what the server fills in");
+    let paused = json!({ "paused": true, "replicas": 1 });
+    assert_eq!(pointers("Deployment", json!({ "replicas": 1 }), paused), ["/spec/paused"], "a rollout that never ends");
+}
+
+#[test]
 fn what_ours_cannot_stand_beside_is_taken_away() {
     assert_eq!(
         operations(
@@ -314,26 +340,6 @@ fn what_ours_cannot_stand_beside_is_taken_away() {
         assert_eq!(operations("Deployment", wanted.clone(), live), [replaced], "another alternative goes");
         assert_eq!(operations("Deployment", wanted.clone(), wanted.clone()), Vec::<Json>::new());
     }
-    let pointers = |kind, wanted: Json, live: Json| {
-        let strays = strays(kind, &json!({ "spec": wanted }), &json!({ "spec": live }));
-        strays.into_iter().map(|stray| stray.operation()["path"].clone()).collect::<Vec<_>>()
-    };
-    let budget = json!({ "minAvailable": 1, "selector": {} });
-    assert_eq!(
-        pointers("PodDisruptionBudget", json!({ "maxUnavailable": 1, "selector": {} }), budget),
-        ["/spec/minAvailable"],
-        "a budget with another number"
-    );
-    let (ours, theirs) = (json!({ "hard": { "pods": "9" } }), json!({ "hard": { "pods": "9", "services": "0" } }));
-    assert_eq!(pointers("ResourceQuota", ours, theirs), ["/spec/hard/services"], "less than was given");
-    let limits = |bounds: Json| json!({ "limits": [bounds] });
-    let filled_in = json!({ "type": "Container", "default": { "cpu": "1" }, "defaultRequest": { "cpu": "1" } });
-    let bounded = json!({ "type": "Container", "default": { "cpu": "1" }, "min": { "cpu": "1" } });
-    let ours = limits(json!({ "type": "Container", "default": { "cpu": "1" } }));
-    assert_eq!(pointers("LimitRange", ours.clone(), limits(bounded)), ["/spec/limits/0/min"], "a bound of another");
-    assert!(pointers("LimitRange", ours, limits(filled_in)).is_empty(), "what the server fills in");
-    let paused = json!({ "paused": true, "replicas": 1 });
-    assert_eq!(pointers("Deployment", json!({ "replicas": 1 }), paused), ["/spec/paused"], "a rollout that never ends");
     let probe = json!({ "startupProbe": { "httpGet": { "path": "/health" } } });
     let filled_in = json!({ "startupProbe": { "httpGet": { "path": "/health" }, "successThreshold": 1 } });
     assert_eq!(operations("Deployment", probe, filled_in), Vec::<Json>::new(), "a default is no alternative");
