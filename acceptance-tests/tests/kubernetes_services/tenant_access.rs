@@ -1,6 +1,6 @@
 //! A tenant's way to data and to secrets.
 
-use crate::support::{LIMIT, Stage, TENANT, errors, tenancy};
+use crate::support::{LIMIT, LONG_AGO, Stage, TENANT, errors, tenancy};
 use acceptance_tests::{Rule, http::decode, kubernetes::Crds};
 use anyhow::{Context, Result, ensure};
 use insta::assert_snapshot;
@@ -70,16 +70,23 @@ fn a_secret_comes_through_the_operator_and_without_it_the_operator_is_named() ->
         stage.workspace.configure(&stage.tenant(SECRET))?;
         assert_snapshot!("operator_missing", errors(&stage.workspace.apply()?.failed()?));
         stage.cluster.install(&[Crds::ExternalSecrets])?;
+        // As if the copy had been asked for long ago.
+        stage.api.add_rule(Rule::on("get.externalsecrets").patch_json("metadata.managedFields", json!([])));
         let applying = stage.workspace.start(&["apply", "-no-color", "-input=false", "-auto-approve"])?;
         stage.client().wait(TARGET, LIMIT, |_| true)?;
         let says = |status: &str, reason: &str, message: &str| -> Result<()> {
-            let condition = json!({"type": "Ready", "status": status, "reason": reason, "message": message});
+            let condition = json!({
+                "type": "Ready", "status": status, "reason": reason, "message": message, "lastTransitionTime": LONG_AGO,
+            });
             let patch = json!({"status": {"conditions": [condition]}});
             stage.client().patch("external-secrets", &format!("{TARGET}/status"), &patch).map(drop)
         };
+        says("False", "SecretSyncedError", "could not get secret data from provider")?;
+        assert_snapshot!("store_missing", errors(&applying.wait()?.failed()?));
+        stage.api.clear_rules();
         says("True", "SecretSynced", "secret synced")?;
-        applying.wait()?.ok()?;
-        stage.settled()?;
+        stage.workspace.untaint(TENANT)?.ok()?;
+        stage.apply()?;
         let secret = stage.client().get(TARGET)?;
         assert_eq!(secret["spec"]["data"][0]["remoteRef"]["key"], "prod/hf");
         assert_eq!(secret["spec"]["secretStoreRef"], json!({"kind": "ClusterSecretStore", "name": "aws"}));
