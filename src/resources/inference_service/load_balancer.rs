@@ -45,10 +45,13 @@ fn first_listener(text: &str) -> Option<Entrance> {
 mod tests {
     use super::*;
 
+    /// Class, annotations, how it is reached.
+    type Case<'a> = (Option<&'a str>, &'a [(&'a str, &'a str)], Option<Entrance>);
+
     #[test]
     fn a_load_balancer_is_reached_where_it_listens() {
         let certificate = (CERTIFICATES, "arn:aws:acm:eu-central-1:123456789012:certificate/ab");
-        let cases: &[(Option<&str>, &[(&str, &str)], Option<Entrance>)] = &[
+        let cases: &[Case<'_>] = &[
             (Some("alb"), &[], Some(("http", None))),
             (Some("alb"), &[certificate], Some(("https", None))),
             (Some("alb"), &[(LISTENERS, r#"[{"HTTP": 80}, {"HTTPS": 443}]"#)], Some(("https", None))),

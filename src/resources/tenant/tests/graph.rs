@@ -227,7 +227,7 @@ fn a_quota_on_cpu_or_memory_gives_containers_a_request() {
 #[test]
 fn extended_resources_are_counted_by_requests_and_spelled_as_the_user_has_them() {
     let dongles = json!({ "example.com/dongle": 2, "count/resourceclaims.resource.k8s.io": 1 });
-    let hard = hard(json!({ "cpu": "1000m", "memory": "1024Mi", "extended": dongles }));
+    let hard = hard(&json!({ "cpu": "1000m", "memory": "1024Mi", "extended": dongles }));
     let expected = json!({
         "requests.cpu": "1000m", "requests.memory": "1024Mi", "requests.example.com/dongle": "2",
         "count/resourceclaims.resource.k8s.io": "1",
@@ -237,7 +237,7 @@ fn extended_resources_are_counted_by_requests_and_spelled_as_the_user_has_them()
 
 #[test]
 fn a_limit_of_accelerators_is_no_limit_of_one_name() {
-    let hard = hard(json!({
+    let hard = hard(&json!({
         "gpus": 4, "gpu_resource_name": "aws.amazon.com/neuron", "extended": { "nvidia.com/mig-1g.10gb": 3 },
     }));
     for (key, amount) in [
@@ -252,7 +252,7 @@ fn a_limit_of_accelerators_is_no_limit_of_one_name() {
     }
 }
 
-fn hard(quota: Json) -> Json {
+fn hard(quota: &Json) -> Json {
     document(&config(json!({ "quota": quota })), "quota")["manifest"]["spec"]["hard"].clone()
 }
 
