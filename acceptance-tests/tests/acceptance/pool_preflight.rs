@@ -1,7 +1,9 @@
 //! What a plan finds out of a pool before anything is made, and how the provider's `preflight` governs it.
 
 use crate::support::{Stage, errors, pool, shown};
+use acceptance_tests::proxy::Rule;
 use anyhow::{Context, Result};
+use std::collections::BTreeMap;
 
 const PLAIN: &str = "  instance_types = [\"g5.xlarge\"]\n  size = { min = 1, max = 4 }";
 
@@ -69,5 +71,25 @@ fn a_role_without_policies_is_warned_of() -> Result<()> {
     stage.workspace.configure(&stage.pool(&format!("{PLAIN}\n  node_role_arn = \"{role}\""))?)?;
     let plan = stage.workspace.plan()?.ok()?;
     assert!(plan.says("may not let nodes join"), "{}", plan.stdout);
+    Ok(())
+}
+
+#[test]
+fn report_18_a_quota_that_holds_no_node_fails_the_plan() -> Result<()> {
+    let stage = Stage::with_cluster()?;
+    let size = "  instance_types = [\"g6e.12xlarge\"]\n  size = {\n    min = 0\n    max = 4\n  }";
+    stage.workspace.configure(&stage.pool(size)?)?;
+    stage.account.set_quotas(&BTreeMap::from([("L-DB2E81BA", 0.0)]))?;
+    assert_snapshot!("pool_without_quota", errors(&stage.workspace.plan()?.failed()?));
+    stage.account.set_quotas(&BTreeMap::from([("L-DB2E81BA", 100.0)]))?;
+    assert_snapshot!("pool_of_little_quota", errors(&stage.workspace.plan()?.ok()?));
+    stage.account.set_quotas(&BTreeMap::from([("L-DB2E81BA", 192.0)]))?;
+    let quiet = stage.workspace.plan()?.ok()?;
+    assert!(!shown(&quiet).contains("quota"), "{}", quiet.stdout);
+    // Who may not ask is told nothing.
+    let denied = Rule::on("service-quotas.GetServiceQuota").access_denied();
+    stage.account.proxy().add_rule(denied);
+    stage.account.set_quotas(&BTreeMap::from([("L-DB2E81BA", 0.0)]))?;
+    stage.workspace.plan()?.ok()?;
     Ok(())
 }

@@ -37,7 +37,7 @@ pub struct AwsConfig {
     pub profile: Option<String>,
     /// A role to assume with the credentials found.
     pub assume_role: Option<AssumeRole>,
-    /// Endpoint by service (`s3`, `iam`, `ec2`, `efs`, `eks`, `autoscaling`, `sts`); `all` for those not named.
+    /// Endpoint by service (see [`super::ENDPOINT_KEYS`]); `all` for those not named.
     pub endpoints: BTreeMap<String, String>,
     /// Whether bucket names stand in the path of a URL instead of the host name. An endpoint that is an IP address
     /// has it so anyway.
@@ -79,6 +79,7 @@ struct Loaded {
     eks: OnceLock<aws_sdk_eks::Client>,
     iam: OnceLock<aws_sdk_iam::Client>,
     s3: OnceLock<aws_sdk_s3::Client>,
+    servicequotas: OnceLock<aws_sdk_servicequotas::Client>,
     sts: OnceLock<aws_sdk_sts::Client>,
 }
 
@@ -122,6 +123,7 @@ impl Aws {
     client!(efs, aws_sdk_efs, "Amazon EFS");
     client!(eks, aws_sdk_eks, "Amazon EKS");
     client!(iam, aws_sdk_iam, "IAM");
+    client!(servicequotas, aws_sdk_servicequotas, "Service Quotas");
     client!(sts, aws_sdk_sts, "STS");
 
     /// The client of Amazon S3.
@@ -176,6 +178,7 @@ async fn load(config: &AwsConfig, credentials: Option<SharedCredentialsProvider>
         eks: OnceLock::new(),
         iam: OnceLock::new(),
         s3: OnceLock::new(),
+        servicequotas: OnceLock::new(),
         sts: OnceLock::new(),
     })
 }

@@ -138,6 +138,7 @@ const COMMON: Table = &[
 ];
 
 const BY_SERVICE: &[(&str, Table)] = &[
+    ("servicequotas", &[(NotFound, &["NoSuchResourceException"])]),
     (
         "autoscaling",
         &[

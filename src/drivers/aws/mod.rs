@@ -14,6 +14,7 @@ mod iam_role_policy;
 mod launch_template;
 mod offerings;
 mod pod_identity;
+mod quotas;
 mod s3;
 mod security_group;
 mod service_account_role;
@@ -29,7 +30,7 @@ pub use cluster::{ClusterFacts, DESCRIBE_CLUSTER, describe_cluster};
 pub use offerings::{Offerings, offerings};
 
 /// The keys of the provider's `endpoints`.
-pub const ENDPOINT_KEYS: [&str; 8] = ["all", "autoscaling", "ec2", "efs", "eks", "iam", "s3", "sts"];
+pub const ENDPOINT_KEYS: [&str; 9] = ["all", "autoscaling", "ec2", "efs", "eks", "iam", "s3", "servicequotas", "sts"];
 
 /// Adds the drivers of all AWS components.
 pub fn register(drivers: &mut Drivers, aws: &Arc<Aws>) {
@@ -41,7 +42,7 @@ pub fn register(drivers: &mut Drivers, aws: &Arc<Aws>) {
     drivers.register(efs::LifecycleDriver(aws()));
     drivers.register(efs::MountTargetsDriver(aws()));
     drivers.register(efs::PolicyDriver(aws()));
-    drivers.register(eks_node_group::NodeGroupDriver(aws()));
+    drivers.register(eks_node_group::NodeGroupDriver::new(aws()));
     drivers.register(iam_role::IamRoleDriver(aws()));
     drivers.register(iam_role_policy::IamRolePolicyDriver(aws()));
     drivers.register(launch_template::LaunchTemplateDriver::new(aws()));

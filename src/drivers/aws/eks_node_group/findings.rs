@@ -8,9 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use converge::{Finding, Severity};
 use serde_json::Value as Json;
 
+use super::room;
 use crate::{
     components::aws::NodeGroup,
-    drivers::aws::{offerings::Offerings, subnets::SubnetFacts},
+    drivers::aws::{offerings::Offerings, quotas::Quota, subnets::SubnetFacts},
 };
 
 /// What AWS answered; none where it could not be asked.
@@ -26,6 +27,8 @@ pub(super) struct Answers {
     pub(super) offered: Option<Offerings>,
     /// The role of the nodes, where somebody else made it.
     pub(super) role: Option<Role>,
+    /// The quotas that its nodes count against, by code.
+    pub(super) quotas: BTreeMap<String, Quota>,
 }
 
 /// A role that somebody else made.
@@ -56,6 +59,7 @@ pub(super) fn judge(spec: &NodeGroup, answers: &Answers) -> Vec<Finding> {
         findings.extend(answers.subnets.iter().flat_map(|subnets| gaps(subnets, offered)));
     }
     findings.extend(answers.role.as_ref().and_then(|role| doubt(&spec.node_role_arn, role)));
+    findings.extend(room::judge(spec, &answers.region, &answers.quotas));
     findings
 }
 

@@ -5,6 +5,7 @@
 mod findings;
 mod found;
 mod preflight;
+mod room;
 mod wanted;
 
 use std::sync::Arc;
@@ -17,16 +18,28 @@ use crate::{
     drivers::aws::{
         Aws,
         fault::{Absence, call},
+        quotas::Quotas,
         tags::{TagChange, marked},
     },
 };
 
-pub(super) struct NodeGroupDriver(pub(super) Arc<Aws>);
+pub(super) struct NodeGroupDriver {
+    aws: Arc<Aws>,
+    quotas: Quotas,
+}
 
 /// Fields that UpdateNodegroupVersion changes.
 const OF_VERSION: [&str; 2] = ["launch_template_version", "release_version"];
 /// Fields that UpdateNodegroupConfig changes.
 const OF_CONFIG: [&str; 5] = ["labels", "max", "min", "node_repair", "taints"];
+
+// === impl NodeGroupDriver ===
+
+impl NodeGroupDriver {
+    pub(super) fn new(aws: Arc<Aws>) -> Self {
+        Self { quotas: Quotas::new(Arc::clone(&aws)), aws }
+    }
+}
 
 impl Driver<NodeGroup> for NodeGroupDriver {
     // Those of EC2 and IAM are what EKS does in the caller's name.
@@ -48,10 +61,11 @@ impl Driver<NodeGroup> for NodeGroupDriver {
         "iam:ListAttachedRolePolicies",
         "iam:ListRolePolicies",
         "iam:PassRole",
+        "servicequotas:GetServiceQuota",
     ];
 
     async fn observe(&self, _cx: &Cx, spec: &NodeGroup) -> Result<Option<Observed<NodeGroup>>, Fault> {
-        let request = self.0.eks().await?.describe_nodegroup().cluster_name(&spec.cluster);
+        let request = self.aws.eks().await?.describe_nodegroup().cluster_name(&spec.cluster);
         let sent = request.nodegroup_name(full_name(spec)).send();
         let answer = call("eks:DescribeNodegroup", words(spec), sent).await.or_absent()?;
         Ok(answer.and_then(|answer| answer.nodegroup).map(|group| found::observed(spec, group)))
@@ -60,7 +74,7 @@ impl Driver<NodeGroup> for NodeGroupDriver {
     // Without the creation's token: the name is unique already, and EKS remembers the token of a group deleted since.
     async fn create(&self, cx: &Cx, spec: &NodeGroup, creation: &Creation<'_, NodeGroup>) -> Result<(), Fault> {
         let live = creation.previous.map(|previous| previous.outputs.live_size);
-        let client = self.0.eks().await?;
+        let client = self.aws.eks().await?;
         let _lock = cx.lock(&lock(spec)).await?;
         let request = client
             .create_nodegroup()
@@ -84,7 +98,7 @@ impl Driver<NodeGroup> for NodeGroupDriver {
 
     // One change of a group runs at a time. What this one leaves, the engine finds when it has run, and asks for.
     async fn update(&self, cx: &Cx, spec: &NodeGroup, changes: &Changes<'_, NodeGroup>) -> Result<(), Fault> {
-        let client = self.0.eks().await?;
+        let client = self.aws.eks().await?;
         retag(client, spec, changes).await?;
         let _lock = cx.lock(&lock(spec)).await?;
         if changed(changes, &OF_CONFIG) {
@@ -100,14 +114,14 @@ impl Driver<NodeGroup> for NodeGroupDriver {
         if found.outputs.status == "DELETING" {
             return Ok(());
         }
-        let client = self.0.eks().await?;
+        let client = self.aws.eks().await?;
         let _lock = cx.lock(&lock(spec)).await?;
         let sent = client.delete_nodegroup().cluster_name(&spec.cluster).nodegroup_name(full_name(spec)).send();
         call("eks:DeleteNodegroup", words(spec), sent).await.or_absent().map(drop)
     }
 
     async fn preflight(&self, cx: &Cx, spec: &NodeGroup, step: &Step) -> Vec<Finding> {
-        preflight::findings(&self.0, cx, spec, step).await
+        preflight::findings(&self.aws, &self.quotas, cx, (spec, step)).await
     }
 }
 

@@ -1,16 +1,23 @@
 //! What is asked at plan time about a node group to be made: whether its subnets are there and in the cluster's
-//! network, whether its instance types are offered in their zones, and whether a node can use its role.
+//! network, whether its instance types are offered in their zones, whether a node can use its role, and whether the
+//! account's quotas hold its nodes.
 //!
 //! Asks; what the answers mean is `findings`. A question that cannot be asked, for want of a permission say, gives no
 //! finding.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use aws_sdk_iam::Client;
 use converge::{Action, Cx, Fault, Finding, Step};
-use futures::FutureExt;
+use futures::{FutureExt, future::join_all};
 
-use super::findings::{Answers, Role, judge};
+use super::{
+    findings::{Answers, Role, judge},
+    room,
+};
 use crate::{
     components::aws::{NodeGroup, OWNER_TAG},
     drivers::aws::{
@@ -18,6 +25,7 @@ use crate::{
         fault::{Absence, call},
         iam_role::{attached, inline, policy_json},
         offerings::offerings,
+        quotas::{Quota, Quotas},
         subnets::subnets,
     },
 };
@@ -25,14 +33,27 @@ use crate::{
 /// A plan does not wait for an AWS that does not answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// All that is asked about cannot be changed of a group that is there: only one that is made is asked about.
-pub(super) async fn findings(aws: &Aws, cx: &Cx, spec: &NodeGroup, step: &Step) -> Vec<Finding> {
-    if !matches!(step.action, Action::Create | Action::Replace | Action::Roll) {
-        return Vec::new();
-    }
+/// What is asked about cannot be changed of a group that is there, but for its size: only one that is made is asked
+/// about whole.
+pub(super) async fn findings(aws: &Aws, quotas: &Quotas, cx: &Cx, (spec, step): (&NodeGroup, &Step)) -> Vec<Finding> {
+    let asked = async {
+        match step.action {
+            Action::Create | Action::Replace | Action::Roll => {
+                let (mut answers, quotas) = tokio::join!(ask(aws, spec), room(quotas, cx, spec).boxed());
+                answers.quotas = quotas;
+                judge(spec, &answers)
+            }
+            Action::Update if step.fields.contains("max") || step.fields.contains("min") => {
+                let region = aws.region().await.map(str::to_owned).unwrap_or_default();
+                let quotas = room(quotas, cx, spec).await;
+                judge(spec, &Answers { region, quotas, ..Answers::default() })
+            }
+            _ => Vec::new(),
+        }
+    };
     tokio::select! {
         biased;
-        answers = ask(aws, spec) => judge(spec, &answers),
+        findings = asked => findings,
         () = cx.cancel.cancelled() => Vec::new(),
         () = cx.clock.sleep(PATIENCE) => Vec::new(),
     }
@@ -50,7 +71,16 @@ async fn ask(aws: &Aws, spec: &NodeGroup) -> Answers {
     let (region, cluster, subnets, offered, role) =
         tokio::join!(region, cluster.boxed(), subnets.boxed(), offered.boxed(), role.boxed());
     let network = cluster.map(|cluster| cluster.vpc_id).filter(|id| !id.is_empty());
-    Answers { region, network, subnets, offered, role }
+    Answers { region, network, subnets, offered, role, quotas: BTreeMap::new() }
+}
+
+// Those of the quotas that could be asked for.
+async fn room(quotas: &Quotas, cx: &Cx, spec: &NodeGroup) -> BTreeMap<String, Quota> {
+    let asked = room::codes(spec).into_iter().map(async |code| {
+        let quota = quotas.get(cx, code).await.ok().flatten()?;
+        Some((code.to_owned(), quota))
+    });
+    join_all(asked).await.into_iter().flatten().collect()
 }
 
 // None where the role is not known yet, or is one that we make and mend.
