@@ -23,6 +23,8 @@ pub trait Composite: Attributes {
     const IDENTITY: &'static [&'static str];
     /// How long create, update and delete may wait where `timeouts` says nothing.
     const TIMEOUTS: Timeouts;
+    /// Resources of other providers that stand for the same object, and whose state it takes over.
+    const SOURCES: &'static [Source] = &[];
 
     /// Rules across attributes, and those a type cannot say. Sees the configuration before [`Composite::expand`]:
     /// values left out are null, values not known yet are pending and must not be complained about. Errors, and
@@ -45,6 +47,17 @@ pub trait Composite: Attributes {
     /// Tells other resources of the run what they should know of this one, and warns of what does not fit with what
     /// they told. Called on the expanded resource at every plan.
     fn meet(&self, _neighbours: &Neighbours, _complaints: &mut Diagnostics) {}
+}
+
+/// A resource of another provider, and where its state has the parts of our import id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Its provider, such as `hashicorp/aws`.
+    pub provider: &'static str,
+    /// Its type.
+    pub type_name: &'static str,
+    /// The attributes that are the parts of the import id, as JSON pointers.
+    pub id: &'static [&'static str],
 }
 
 /// How long a run may wait.

@@ -33,6 +33,15 @@ fn with_article(noun: &str) -> String {
     format!("{article} {noun}")
 }
 
+/// The stub of the object that a resource of another provider stands for; none where it stands for none of ours. What
+/// the other wrote is not looked at but for the name: the Read that follows sees how the object is.
+pub(super) fn take_over<C: Composite>(from: &tf_provider::Source) -> Option<StateResponse> {
+    let is_provider = |known: &str| from.provider.strip_suffix(known).is_some_and(|host| host.ends_with('/'));
+    let source = C::SOURCES.iter().find(|one| one.type_name == from.type_name && is_provider(one.provider))?;
+    let parts: Option<Vec<&str>> = source.id.iter().map(|pointer| from.state.pointer(pointer)?.as_str()).collect();
+    Some(import::<C>(&ImportRequest::Id(parts.unwrap_or_default().join("/"))))
+}
+
 fn parts<C: Composite>(id: &str) -> Result<Vec<Cty>, Diagnostic> {
     let parts: Vec<&str> = id.split('/').collect();
     if parts.len() == C::IDENTITY.len() && parts.iter().all(|part| !part.is_empty()) {

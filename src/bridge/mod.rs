@@ -169,6 +169,14 @@ impl<C: Composite> Resource for Bridge<C> {
     fn import<'a>(&'a self, _cx: &'a RequestCx, request: ImportRequest) -> BoxFuture<'a, StateResponse> {
         async move { import::import::<C>(&request) }.boxed()
     }
+
+    fn sources(&self) -> Vec<(&'static str, &'static str)> {
+        C::SOURCES.iter().map(|source| (source.provider, source.type_name)).collect()
+    }
+
+    fn take_over(&self, source: &tf_provider::Source) -> Option<StateResponse> {
+        import::take_over::<C>(source)
+    }
 }
 
 // The ground's clock and locks, with this request's cancellation.

@@ -1,7 +1,7 @@
 //! The life of a resource that nothing goes wrong with: made, looked at, imported, replaced, destroyed.
 
 use serde_json::{Value as Json, json};
-use tf_provider::{Cty, testing::Action};
+use tf_provider::{Cty, Source, testing::Action};
 
 use crate::{
     json::{config, place, with},
@@ -53,6 +53,45 @@ async fn what_was_made_is_imported_by_id_and_by_identity_with_an_empty_plan(subj
         }
     }
     Ok(())
+}
+
+every_resource_obeys!(what_stands_for_the_same_object_elsewhere_is_taken_over_with_an_empty_plan);
+
+async fn what_stands_for_the_same_object_elsewhere_is_taken_over_with_an_empty_plan(subject: &'static Subject) -> Held {
+    for (name, config) in subject.configs() {
+        let mut world = World::made(subject, &config).await?;
+        let Cty::String(id) = world.attribute("id") else { return Err(world.told(&name, "has no id")) };
+        world.core.forget(&world.address);
+        let (address, what) = (world.address.clone(), format!("{name} taken over"));
+        let stranger = source("example.com/hashicorp/aws", "aws_lambda_function", json!({ "id": id }));
+        if world.core.move_from(&address, &stranger).await.is_ok() {
+            return Err(world.told(&what, "from what stands for something else"));
+        }
+        let Some(source) = elsewhere(&address, &id) else { continue };
+        world.core.move_from(&address, &source).await.map_err(|failure| world.story(&what, &failure))?;
+        let wanted = with(&config, &place("timeouts"), Json::Null);
+        world.settled(&wanted, &what).await?;
+        world.destroyed(&what).await?;
+    }
+    Ok(())
+}
+
+// The state of hashicorp/aws for the same object, as far as it counts.
+fn elsewhere(address: &str, id: &str) -> Option<Source> {
+    let (type_name, state) = match address.split('.').next()? {
+        "mlplat_model_bucket" => ("aws_s3_bucket", json!({ "bucket": id, "id": id })),
+        "mlplat_shared_filesystem" => ("aws_efs_file_system", json!({ "id": id })),
+        "mlplat_gpu_pool" => {
+            let (cluster, name) = id.split_once('/')?;
+            ("aws_eks_node_group", json!({ "cluster_name": cluster, "node_group_name": name }))
+        }
+        _ => return None,
+    };
+    Some(source("registry.terraform.io/hashicorp/aws", type_name, state))
+}
+
+fn source(provider: &str, type_name: &str, state: Json) -> Source {
+    Source { provider: provider.to_owned(), type_name: type_name.to_owned(), state }
 }
 
 every_resource_obeys!(a_lost_record_is_made_again);

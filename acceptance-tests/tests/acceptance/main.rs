@@ -23,6 +23,7 @@ mod imports;
 mod lifecycle;
 mod localstack;
 mod modules;
+mod moves;
 mod pool;
 mod pool_drift;
 mod pool_preflight;

@@ -12,7 +12,7 @@ mod stored;
 
 use std::collections::BTreeMap;
 
-use crate::{IdentitySchema, Provider, Schema};
+use crate::{IdentitySchema, Provider, Resource, Schema};
 use attributes::schema_sections;
 use page::Page;
 
@@ -42,7 +42,7 @@ impl Reference<'_> {
         let mut pages = BTreeMap::from([("index.md".to_owned(), self.index())]);
         for resource in self.provider.resources() {
             let path = format!("resources/{}.md", self.short(resource.type_name()));
-            pages.insert(path, self.resource(resource.type_name(), &resource.schema(), &resource.identity_schema()));
+            pages.insert(path, self.resource(resource.as_ref()));
         }
         for source in self.provider.data_sources() {
             let path = format!("data-sources/{}.md", self.short(source.type_name()));
@@ -66,7 +66,8 @@ impl Reference<'_> {
         page.finish()
     }
 
-    fn resource(&self, name: &str, schema: &Schema, identity: &IdentitySchema) -> String {
+    fn resource(&self, resource: &dyn Resource) -> String {
+        let (name, schema) = (resource.type_name(), resource.schema());
         let title = format!("{name} Resource - {}", self.name);
         let mut page = Page::new(&title, (self.subcategory)(name), &schema.block.description);
         page.heading(1, &format!("{name} (resource)"));
@@ -74,7 +75,8 @@ impl Reference<'_> {
         page.text(&schema.block.description);
         self.usage(&mut page, &format!("resources/{name}/resource.tf"));
         page.push(&schema_sections(&schema.block));
-        self.import(&mut page, name, identity);
+        self.import(&mut page, name, &resource.identity_schema());
+        moves(&mut page, name, &resource.sources());
         page.finish()
     }
 
@@ -119,6 +121,18 @@ impl Reference<'_> {
     fn short<'n>(&self, type_name: &'n str) -> &'n str {
         type_name.strip_prefix(self.name).and_then(|rest| rest.strip_prefix('_')).unwrap_or(type_name)
     }
+}
+
+fn moves(page: &mut Page, name: &str, sources: &[(&str, &str)]) {
+    let Some((_, first)) = sources.first() else { return };
+    page.heading(2, "Move");
+    let types: Vec<_> = sources.iter().map(|(provider, source)| format!("`{source}` of `{provider}`")).collect();
+    page.text(&format!(
+        "A `moved` block takes over the state of {}, and with it the object (Terraform 1.8, OpenTofu 1.10 and later). \
+         What the resource does beside that object leaves the state by `removed` blocks with `destroy = false`.",
+        types.join(" and ")
+    ));
+    page.code("terraform", &format!("moved {{\n  from = {first}.example\n  to   = {name}.example\n}}"));
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub use diagnostics::{Diagnostic, Diagnostics, Severity};
 pub use number::Number;
 pub use provider::{
     ApplyRequest, DataSource, Function, FunctionError, ImportRequest, Parameter, PlanRequest, PlanResponse, Provider,
-    ReadRequest, RequestCx, Resource, Signature, StateResponse,
+    ReadRequest, RequestCx, Resource, Signature, Source, StateResponse,
 };
 pub use schema::{
     Attribute, Block, IdentityAttribute, IdentitySchema, NestedBlock, Nesting, Schema, Shape, from_document,

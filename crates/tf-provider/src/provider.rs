@@ -56,6 +56,27 @@ pub trait Resource: Send + Sync + 'static {
     fn apply<'a>(&'a self, cx: &'a RequestCx, request: ApplyRequest) -> BoxFuture<'a, StateResponse>;
     /// The stub of an object that exists, from its import id or its identity; the Read that follows fills it.
     fn import<'a>(&'a self, cx: &'a RequestCx, request: ImportRequest) -> BoxFuture<'a, StateResponse>;
+    /// The resource types whose state it takes over, for documents: provider and type, such as `hashicorp/aws` and
+    /// `aws_s3_bucket`.
+    fn sources(&self) -> Vec<(&'static str, &'static str)> {
+        Vec::new()
+    }
+    /// The stub of an object from the state of a resource of another type, to which a `moved` block leads; the Read
+    /// that follows fills it. None where it takes over no such state.
+    fn take_over(&self, _source: &Source) -> Option<StateResponse> {
+        None
+    }
+}
+
+/// The state of a resource of another type.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// The address of its provider, such as `registry.terraform.io/hashicorp/aws`.
+    pub provider: String,
+    /// Its type.
+    pub type_name: String,
+    /// Its state, as its provider wrote it.
+    pub state: serde_json::Value,
 }
 
 /// A state to be refreshed.

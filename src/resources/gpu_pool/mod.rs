@@ -27,7 +27,7 @@ pub use attributes::{
 pub(super) use nodes::POOL_LABEL;
 
 use crate::{
-    composite::{Composite, Timeouts},
+    composite::{Composite, Source, Timeouts},
     neighbours::Neighbours,
     settings::Settings,
 };
@@ -38,6 +38,11 @@ impl Composite for GpuPool {
     const IDENTITY: &'static [&'static str] = &["cluster", "name"];
     // Nodes with accelerators start slowly, and a rolling replacement drains one node after the other.
     const TIMEOUTS: Timeouts = Timeouts::minutes(60);
+    const SOURCES: &'static [Source] = &[Source {
+        provider: "hashicorp/aws",
+        type_name: "aws_eks_node_group",
+        id: &["/cluster_name", "/node_group_name"],
+    }];
 
     fn check(&self, complaints: &mut Diagnostics) {
         check::check(self, complaints);

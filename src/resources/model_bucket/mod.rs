@@ -21,7 +21,7 @@ use crate::{
         Bucket, BucketDraft, BucketEncryptionDraft, BucketLifecycleDraft, BucketOutputs, BucketOwnershipControlsDraft,
         BucketPolicyDraft, BucketPublicAccessBlockDraft, BucketVersioningDraft, Tags,
     },
-    composite::{Composite, Timeouts},
+    composite::{Composite, Source, Timeouts},
     settings::Settings,
 };
 
@@ -115,6 +115,8 @@ impl Composite for ModelBucket {
     const IDENTITY: &'static [&'static str] = &["name"];
     // Emptying a full bucket is what takes long.
     const TIMEOUTS: Timeouts = Timeouts::minutes(60);
+    const SOURCES: &'static [Source] =
+        &[Source { provider: "hashicorp/aws", type_name: "aws_s3_bucket", id: &["/bucket"] }];
 
     fn check(&self, complaints: &mut Diagnostics) {
         check::check(self, complaints);

@@ -19,7 +19,7 @@ use tf_provider::Diagnostics;
 pub use attributes::{MountTarget, SharedFilesystem, Throughput, ThroughputMode, Volume};
 
 use crate::{
-    composite::{Composite, Timeouts},
+    composite::{Composite, Source, Timeouts},
     settings::Settings,
 };
 
@@ -29,6 +29,8 @@ impl Composite for SharedFilesystem {
     const IDENTITY: &'static [&'static str] = &["name"];
     // Mount targets take minutes to come and to go, and claims stay until their pods are gone.
     const TIMEOUTS: Timeouts = Timeouts::minutes(30);
+    const SOURCES: &'static [Source] =
+        &[Source { provider: "hashicorp/aws", type_name: "aws_efs_file_system", id: &["/id"] }];
 
     fn check(&self, complaints: &mut Diagnostics) {
         check::check(self, complaints);

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use serde_json::value::RawValue;
 
 use crate::{
-    Cty, Diagnostic, Diagnostics, codec,
+    Cty, Diagnostic, Diagnostics, Source, codec,
     server::{
         Server,
         answer::Outcome,
@@ -96,10 +96,29 @@ pub(super) fn identity(
     })
 }
 
-/// Takes over the state of another resource. No resource can do that yet, so every source is an unknown one.
+/// Takes over the state of another resource.
 pub(super) fn moved(server: &Server, request: &move_resource_state::Request) -> Outcome<move_resource_state::Response> {
     let target = &request.target_type_name;
     let entry = server.catalog().resource(target)?;
+    let state = serde_json::from_slice(json(request.source_state.as_ref())).unwrap_or_default();
+    let (provider, type_name) = (request.source_provider_address.clone(), request.source_type_name.clone());
+    match entry.resource.take_over(&Source { provider, type_name, state }) {
+        Some(response) => {
+            let (target_state, diagnostics) = entry.block.answered(&response.state, response.diagnostics);
+            let target_identity = entry.encode_identity(&response.identity);
+            Ok(move_resource_state::Response {
+                target_state,
+                diagnostics,
+                target_private: response.private,
+                target_identity,
+            })
+        }
+        None => unmoved(entry, request),
+    }
+}
+
+fn unmoved(entry: &ResourceEntry, request: &move_resource_state::Request) -> Outcome<move_resource_state::Response> {
+    let target = &request.target_type_name;
     let detail = format!(
         "The moved block leads from {:?} of {:?}, whose state a {target:?} cannot take over.",
         request.source_type_name, request.source_provider_address,

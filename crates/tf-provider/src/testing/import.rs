@@ -3,12 +3,14 @@
 use tonic::Request;
 
 use crate::{
-    Cty, Diagnostics,
+    Cty, Diagnostics, Source,
     testing::{
         Config, Core, Failure, Rule,
         target::{CAPABILITIES, Object, Target, answered, told},
     },
-    wire::proto::tfplugin6::{import_resource_state as wire, provider_server::Provider as _},
+    wire::proto::tfplugin6::{
+        RawState, import_resource_state as wire, move_resource_state as moving, provider_server::Provider as _,
+    },
 };
 
 impl Core {
@@ -36,6 +38,12 @@ impl Core {
         self.imported(address, stub).await
     }
 
+    /// Takes over the state of a resource of another type, as a `moved` block does.
+    pub async fn move_from(&mut self, address: &str, source: &Source) -> Result<Diagnostics, Failure> {
+        let stub = self.target(address)?.take_over(source).await?;
+        self.imported(address, stub).await
+    }
+
     async fn imported(
         &mut self,
         address: &str,
@@ -55,6 +63,26 @@ impl Core {
 }
 
 impl Target<'_> {
+    async fn take_over(self, source: &Source) -> Result<(Object, Diagnostics), Failure> {
+        let raw = RawState { json: source.state.to_string().into_bytes(), ..RawState::default() };
+        let request = moving::Request {
+            source_provider_address: source.provider.clone(),
+            source_type_name: source.type_name.clone(),
+            source_state: Some(raw),
+            target_type_name: self.type_name(),
+            ..moving::Request::default()
+        };
+        let response = answered(self.server.move_resource_state(Request::new(request)).await)?;
+        let diagnostics = told(response.diagnostics)?;
+        let stub =
+            self.object(response.target_state.as_ref(), response.target_private, response.target_identity.as_ref())?;
+        let mut violations = self.made(&stub.value);
+        if stub.value.is_null() {
+            violations.push(Rule::Import.broken("the state that was taken over is null"));
+        }
+        Ok((stub, Failure::check(diagnostics, violations)?))
+    }
+
     async fn import(self, id: &str, identity: &Cty) -> Result<(Object, Diagnostics), Failure> {
         let request = wire::Request {
             type_name: self.type_name(),
