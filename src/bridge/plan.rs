@@ -185,7 +185,7 @@ impl<C: Composite> Planning<C> {
         let changed = self.plan.steps.iter().filter(|(_, step)| !matches!(step.action, Action::Keep | Action::Delete));
         let nodes = changed.filter_map(|(key, step)| Some((self.plan.graph.nodes().get(key)?, key, step)));
         let asked = nodes.filter(|(node, key, _)| !self.goes_first(key, node));
-        let asked: Vec<_> = asked.map(|(node, _, step)| self.ask(ground, cx, node, step).boxed()).collect();
+        let asked: Vec<_> = asked.map(|(node, key, step)| self.ask(ground, cx, node, (key, step)).boxed()).collect();
         stream::iter(asked).buffered(QUESTIONS).concat().await
     }
 
@@ -204,25 +204,35 @@ impl<C: Composite> Planning<C> {
         !self.plan.replacements.is_empty() || identity(&self.prior) != identity(&self.config)
     }
 
-    // Whether nothing of the resource is there: not what is to be replaced, nor what is tainted either.
-    fn is_new(&self, ground: &Ground) -> bool {
-        self.prior.is_null() && self.handed_on.is_none() && !ground.existing.has(&owner::<C>(&self.config))
+    // Whether what is certain to fail fails the plan. Terraform plans what is there before it destroys it and does not say
+    // which plan is for that, so only what somebody asks for anew may: what was made before, tainted or not, and cannot
+    // be made or repaired now must not stand in the way.
+    fn may_fail(&self, ground: &Ground, key: &Key) -> bool {
+        if self.prior.is_null() {
+            // The second half of a replacement, or new.
+            return self.handed_on.is_some() || !ground.existing.has(&owner::<C>(&self.config));
+        }
+        self.asks_anew() && !self.plan.is_repair(key, &self.ledger)
     }
 
-    async fn ask(&self, ground: &Ground, cx: &Cx, node: &Node, step: &Step) -> Vec<Diagnostic> {
+    fn asks_anew(&self) -> bool {
+        let planned = self.planned();
+        let of_users = self.block.attributes.iter().filter(|attribute| attribute.required || attribute.optional);
+        of_users.map(|attribute| &attribute.name).any(|name| planned.get(name) != self.prior.get(name))
+    }
+
+    async fn ask(&self, ground: &Ground, cx: &Cx, node: &Node, (key, step): (&Key, &Step)) -> Vec<Diagnostic> {
         let Ok(driver) = ground.drivers.get(node.facts.kind) else { return Vec::new() };
         // Of an object whose place or name is not known yet, the question would be about another one.
         let mut identity = node.facts.identity.iter().filter_map(|name| node.fields.get(name));
         if identity.any(|field| is_pending(&field.document)) {
             return Vec::new();
         }
-        // Terraform plans what is there before it destroys it, by whatever the configuration says now, and does not
-        // say which plan is for that: what cannot be made or repaired must not stand in the way.
-        let is_error = ground.preflight == Preflight::Error && self.is_new(ground);
         let diagnostic = |finding: Finding| {
             let path = node.origin_at(&finding.at).cloned().unwrap_or_default();
+            let is_error = || ground.preflight == Preflight::Error && self.may_fail(ground, key);
             match finding.severity {
-                Severity::Error if is_error => Diagnostic::error(&path, finding.summary, finding.detail),
+                Severity::Error if is_error() => Diagnostic::error(&path, finding.summary, finding.detail),
                 _ => Diagnostic::warning(&path, finding.summary, finding.detail),
             }
         };

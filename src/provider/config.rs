@@ -44,8 +44,8 @@ pub struct Config {
     pub default_tags: Value<BTreeMap<String, String>>,
     /// Kubernetes cluster that is not named by a resource's `cluster`. Read by resources with Kubernetes objects.
     pub kubernetes: Value<Kubernetes>,
-    /// What a certain failure found at plan time does. Default: `error`, for resources that are not there yet. Of those
-    /// that are there it is a warning, since Terraform plans them before it destroys them.
+    /// What a certain failure found at plan time does. Default: `error`. Of what was asked for before, such as a repair,
+    /// it is a warning, since Terraform plans what is there before it destroys it.
     pub preflight: Value<PreflightMode>,
 }
 

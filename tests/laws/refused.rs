@@ -1,5 +1,5 @@
-//! What is certain to fail is told at plan, and never keeps anything from being destroyed: Terraform plans what is to
-//! be destroyed before, as if it were to stay.
+//! What is certain to fail is told at plan, and what was made before can be destroyed all the same: Terraform plans what
+//! is to be destroyed before, as if it were to stay.
 
 use crate::{
     json::config,
@@ -19,19 +19,35 @@ async fn a_creation_that_is_refused_fails_the_plan(subject: &'static Subject) ->
     }
 }
 
-every_resource_obeys!(what_is_there_can_be_planned_and_destroyed_whatever_is_refused);
+every_resource_obeys!(a_change_that_is_refused_fails_the_plan);
 
-async fn what_is_there_can_be_planned_and_destroyed_whatever_is_refused(subject: &'static Subject) -> Held {
+async fn a_change_that_is_refused_fails_the_plan(subject: &'static Subject) -> Held {
     let [typical, full] = ["typical", "full"].map(|name| config(subject.resource, name));
+    let world = World::made(subject, &typical).await?;
+    world.cloud.refuse();
+    match world.plan(&full, "a refused change").await {
+        Ok(_) => Err(world.told("a refused change", "was planned")),
+        Err(story) if story.contains("by request of the test") => Ok(()),
+        Err(story) => Err(story),
+    }
+}
+
+every_resource_obeys!(what_was_made_can_be_planned_and_destroyed_whatever_is_refused_now);
+
+async fn what_was_made_can_be_planned_and_destroyed_whatever_is_refused_now(subject: &'static Subject) -> Held {
+    let typical = config(subject.resource, "typical");
     let made = World::made(subject, &typical).await?;
     for (what, is_tainted, has_record) in [
-        ("a change", false, true),
-        ("a change of what lost its record", false, false),
+        ("a repair", false, true),
+        ("what lost its record", false, false),
         ("what is tainted", true, true),
         ("what is tainted and lost its record", true, false),
     ] {
         let mut world = made.fork();
         world.cloud.refuse();
+        // One object is gone, so that there is something to be done.
+        let last = world.cloud.objects().pop().ok_or("nothing was made")?;
+        world.cloud.take(&last.kind, &last.name);
         if is_tainted {
             world.core.taint(&made.address);
         }
@@ -39,7 +55,8 @@ async fn what_is_there_can_be_planned_and_destroyed_whatever_is_refused(subject:
             world.core.forget_private(&made.address);
         }
         // As the real core does before a destruction.
-        let planned = world.plan(&full, what).await?;
+        world.refresh(what).await?;
+        let planned = world.plan(&typical, what).await?;
         if !format!("{:?}", planned.diagnostics).contains("by request of the test") {
             return Err(world.told(what, "was planned without a warning"));
         }

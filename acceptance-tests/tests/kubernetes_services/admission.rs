@@ -18,7 +18,10 @@ const REFUSED: &[(&str, &str)] = &[
         "the user",
         "  engine = {\n    kind = \"vllm\"\n    image = \"registry.test/vllm\"\n    run_as_user = 3000000000\n  }",
     ),
-    ("the class", "  expose = {\n    host = \"qwen.example.com\"\n    class = \"No Class\"\n  }"),
+    (
+        "an annotation",
+        "  expose = {\n    host = \"qwen.example.com\"\n    annotations = {\n      \"no key\" = \"a\"\n    }\n  }",
+    ),
 ];
 
 #[test]

@@ -119,6 +119,12 @@ impl Plan {
         self.replacements.is_empty() && self.steps.values().all(|step| step.action == Action::Keep)
     }
 
+    /// Whether a step only puts back what was applied before and somebody else has changed since.
+    pub fn is_repair(&self, key: &str, ledger: &Ledger) -> bool {
+        let both = self.graph.nodes().get(key).zip(ledger.entries.get(key));
+        both.is_some_and(|(node, entry)| wished(node, entry, &entry.document).is_empty())
+    }
+
     /// The outputs that are known before the run and stay as they are. An output that an update may change is a
     /// marker of a pending value there.
     pub fn known_outputs(&self, ledger: &Ledger) -> BTreeMap<Key, Document> {
@@ -176,10 +182,15 @@ fn steps(graph: &Graph, ledger: &Ledger) -> (BTreeMap<Key, Step>, Vec<Replacemen
 
 // The fields in which the node differs from what is there as last seen.
 fn differing(node: &Node, entry: &Entry) -> BTreeSet<String> {
+    wished(node, entry, &as_seen(entry))
+}
+
+// The fields in which the node differs from what was there before.
+fn wished(node: &Node, entry: &Entry, before: &Document) -> BTreeSet<String> {
     let facts = &node.facts;
     let pending: BTreeSet<&str> =
         node.fields.iter().filter(|(_, field)| is_pending(&field.document)).map(|(name, _)| *name).collect();
-    let mut fields = changed(facts, &as_seen(entry), &node.known_document());
+    let mut fields = changed(facts, before, &node.known_document());
     fields.retain(|field| !pending.contains(field.as_str()));
     fields.extend(pending.iter().filter(|field| !facts.initial.contains(*field)).map(|field| (*field).to_owned()));
     if entry.kind != facts.kind {

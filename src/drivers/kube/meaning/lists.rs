@@ -59,14 +59,11 @@ const CLOSED_KINDS: [&str; 5] = [
     "ValidatingAdmissionPolicyBinding",
 ];
 /// Fields that are ours whether or not anything is said: without one the queue is on its own, pods are replaced when
-/// something changes, a team has as much as there is of what it could have been given less of, and a budget has no
-/// second number, beside which the server takes none of ours.
-const OURS_WHEN_ABSENT: [(&str, &[&str]); 5] = [
+/// something changes, and a budget has no second number, beside which the server takes none of ours.
+const OURS_WHEN_ABSENT: [(&str, &[&str]); 3] = [
     ("ClusterQueue", &["borrowWithinCohort", "borrowingLimit", "cohort", "cohortName", "lendingLimit"]),
     ("Deployment", &["paused"]),
-    ("LimitRange", &["max"]),
     ("PodDisruptionBudget", &["minAvailable"]),
-    ("ResourceQuota", &["persistentvolumeclaims", "pods", "requests.cpu", "requests.memory", "requests.storage"]),
 ];
 /// Objects that may be sent empty without meaning "all" or "nothing".
 const OPEN_WHEN_EMPTY: [&str; 9] =
