@@ -60,8 +60,10 @@ fn beside_another_provider(stage: &mut Stage) -> Result<()> {
     stage.workspace.write(
         "terraformrc",
         &format!(
-            "provider_installation {{\n  dev_overrides {{\n    \"mlplat/mlplat\" = {ours:?}\n    \"hashicorp/aws\" = \
-             {dir:?}\n  }}\n  direct {{}}\n}}\n"
+            "provider_installation {{\n  dev_overrides {{\n    \"mlplat/mlplat\" = \"{}\"\n    \"hashicorp/aws\" = \
+             \"{}\"\n  }}\n  direct {{}}\n}}\n",
+            ours.display(),
+            dir.display()
         ),
     )
 }

@@ -10,7 +10,7 @@ fn an_object_that_is_there_already_is_taken_over_only_on_request() -> Result<()>
     scene("adopted", |stage| {
         stage.client().create(&theirs(&stage, &json!({})))?;
         stage.workspace.configure(&stage.service(""))?;
-        assert_snapshot!("adopt_never", errors(&stage.workspace.apply()?.failed()?));
+        assert_snapshot!("adopt_never", errors(&stage.workspace.plan()?.failed()?));
         stage.workspace.configure(&stage.service("  adopt = \"if_unmanaged\"\n"))?;
         stage.apply()?;
         assert_eq!(stage.object("services/llm")?["spec"]["ports"][0]["port"], 80);
@@ -24,7 +24,14 @@ fn an_object_of_helm_is_taken_over_only_where_always_is_said() -> Result<()> {
         let release = json!({"meta.helm.sh/release-name": "llm", "meta.helm.sh/release-namespace": "helm"});
         stage.client().create(&theirs(&stage, &release))?;
         stage.workspace.configure(&stage.service("  adopt = \"if_unmanaged\"\n"))?;
-        assert_snapshot!("adopt_if_unmanaged", errors(&stage.workspace.apply()?.failed()?));
+        assert_snapshot!("adopt_if_unmanaged", errors(&stage.workspace.plan()?.failed()?));
+        // Without a look before, the apply stops at it.
+        let unasked = format!(
+            "provider \"mlplat\" {{\n  preflight = \"off\"\n}}\n{}",
+            stage.service("  adopt = \"if_unmanaged\"\n")
+        );
+        stage.workspace.configure(&unasked)?;
+        assert_snapshot!("adopt_unasked", errors(&stage.workspace.apply()?.failed()?));
         stage.workspace.configure(&stage.service("  adopt = \"always\"\n"))?;
         stage.apply()?;
         stage.destroy()

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use converge::{Cx, Finding, Place, Severity};
+use converge::{Cx, Finding, Ownership, Place, Severity};
 use http::Method;
 use kube::core::Status;
 use serde_json::{Value as Json, json};
@@ -13,9 +13,10 @@ use super::{
     call::{JSON, Reply, Request},
     connection::ClusterClient,
     fault::{Deed, SELECTOR, is_about_selector, is_terminating, is_unknown_kind},
+    mark::ownership,
     nodes::{Look, Pod, SPEC},
     place::{MANIFEST, place},
-    reader::Reader,
+    reader::{Extent, Reader, get},
 };
 
 /// A plan does not wait for a cluster that may not be there yet. One that cannot be reached is given up sooner.
@@ -35,21 +36,58 @@ pub(super) async fn soon<T>(cx: &Cx, asked: impl Future<Output = T>) -> Option<T
 }
 
 /// What the server says of the object. Silence where it cannot be asked, where the namespace is not there yet, and where
-/// we may not ask.
-pub(super) async fn dry_run(wish: &Wish<'_>) -> Vec<Finding> {
+/// we may not ask. `new` has the user's word on adoption where the object is to be made: one that is there already would
+/// end the apply half-way.
+pub(super) async fn dry_run(wish: &Wish<'_>, new: Option<Option<&str>>) -> Vec<Finding> {
     // Forced: who manages which field is a question for the apply.
-    match wish.send(Way { is_forced: true, is_dry_run: true }).await {
-        Ok(Reply::Done(answer)) => answer.warnings.iter().map(|warning| warned(wish, warning)).collect(),
-        Ok(Reply::Refused { http, status }) if is_unknown_kind(http, &status) => vec![unknown(wish.address.of)],
-        Ok(Reply::Refused { http, status }) => match verdict(http, &status) {
+    let Ok(reply) = wish.send(Way { is_forced: true, is_dry_run: true }).await else { return Vec::new() };
+    if let Some(adopt) = new.filter(|_| may_be_there(&reply))
+        && let Some(finding) = taken(wish.client, &wish.address, adopt).await
+    {
+        return vec![finding];
+    }
+    match reply {
+        Reply::Done(answer) => answer.warnings.iter().map(|warning| warned(wish, warning)).collect(),
+        Reply::Refused { http, status } if is_unknown_kind(http, &status) => vec![unknown(wish.address.of)],
+        Reply::Refused { http, status } => match verdict(http, &status) {
             // What a stranger put in the way of ours goes with the change.
             Verdict::Refused if wish.can_clear().await.unwrap_or(false) => Vec::new(),
             Verdict::Refused => vec![refused(wish, &status)],
             Verdict::RefusedIfAllowed if may_write(wish).await => vec![refused(wish, &status)],
             Verdict::RefusedIfAllowed | Verdict::Silent => Vec::new(),
         },
-        Err(_) => Vec::new(),
     }
+}
+
+// An object that would be made has no version yet. Of one that is refused it is not said.
+fn may_be_there(reply: &Reply) -> bool {
+    match reply {
+        Reply::Done(answer) => {
+            let version = answer.body.pointer("/metadata/resourceVersion").and_then(Json::as_str);
+            version.is_some_and(|version| !version.is_empty())
+        }
+        Reply::Refused { status, .. } => status.reason == "Invalid",
+    }
+}
+
+/// What stands in the way of an object that is to be made: one that is there, without a mark of ours, and that the user
+/// did not say may be taken over. One with a mark may be left from a run that was killed; the apply tells.
+pub(super) async fn taken(client: &ClusterClient, address: &Address<'_>, adopt: Option<&str>) -> Option<Finding> {
+    let live = get(client, address, Extent::Metadata).await.ok()??;
+    let (whose, advice) = match ownership(&live, adopt) {
+        Ownership::Claimable { manager: Some(manager), advice } => (format!("is managed by {manager}"), advice),
+        Ownership::Claimable { manager: None, advice } => ("carries no mark of this provider".to_owned(), advice),
+        Ownership::Marked(_) | Ownership::Unmarked | Ownership::Adoptable | Ownership::Inherited => return None,
+    };
+    Some(Finding {
+        severity: Severity::Error,
+        at: "name".into(),
+        summary: format!("{} is there already", address.words()),
+        detail: format!(
+            "It {whose}, so the apply would stop before it, with what it made until then.\n\nImport the resource that it \
+             is part of, or choose another name. {advice}"
+        ),
+    })
 }
 
 /// What the nodes that are there say of pods that choose among them. Silence where they cannot be listed, or not at

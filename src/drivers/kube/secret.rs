@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use converge::{Changes, Creation, Cx, Driver, Fault, FaultClass, Observed, Owner, Ownership, Readiness};
+use converge::{
+    Action, Changes, Creation, Cx, Driver, Fault, FaultClass, Finding, Observed, Owner, Ownership, Readiness, Step,
+};
 use serde_json::{Value as Json, json};
 
 use super::{
@@ -13,6 +15,7 @@ use super::{
     connection::{ClusterClient, Clusters},
     mark,
     object::{delete, gone},
+    preflight::{soon, taken},
     reader::{Extent, Reader},
     readiness::{readiness, text},
 };
@@ -74,6 +77,15 @@ impl Driver<TokenSecret> for SecretDriver {
         };
         let gone = gone(&changes.removed_keys);
         Wish { client: &client, address: address(spec), object: &object }.update(claim, &gone).await
+    }
+
+    // The Secret itself is not tried: its value goes nowhere before the apply.
+    async fn preflight(&self, cx: &Cx, spec: &TokenSecret, step: &Step) -> Vec<Finding> {
+        if step.action != Action::Create || spec.name.is_empty() || spec.namespace.is_empty() {
+            return Vec::new();
+        }
+        let asked = async { taken(&*self.client(spec).await.ok()?, &address(spec), spec.adopt.as_deref()).await };
+        Box::pin(soon(cx, asked)).await.flatten().into_iter().collect()
     }
 
     async fn delete(&self, _cx: &Cx, spec: &TokenSecret, found: &Observed<TokenSecret>) -> Result<(), Fault> {
