@@ -137,7 +137,7 @@ impl<K: Kind> Driver<Object<K>> for KubeDriver<K> {
             let wish = Wish { client: &place.client, address: place.address, object: &object };
             let is_new = step.action == Action::Create;
             let (mut findings, of_pods, of_nodes) = futures::join!(
-                preflight::dry_run(&wish, is_new.then_some(spec.adopt.as_deref())),
+                preflight::dry_run(&wish, is_new, spec.adopt.as_deref()),
                 admission::findings(&wish, is_new),
                 preflight::nodes(cx, &place.client, &wish)
             );

@@ -36,12 +36,13 @@ pub(super) async fn soon<T>(cx: &Cx, asked: impl Future<Output = T>) -> Option<T
 }
 
 /// What the server says of the object. Silence where it cannot be asked, where the namespace is not there yet, and where
-/// we may not ask. `new` has the user's word on adoption where the object is to be made: one that is there already would
-/// end the apply half-way.
-pub(super) async fn dry_run(wish: &Wish<'_>, new: Option<Option<&str>>) -> Vec<Finding> {
+/// we may not ask. Where the object is new, one that is there already would end the apply half-way; `adopt` is the user's
+/// word on that.
+pub(super) async fn dry_run(wish: &Wish<'_>, is_new: bool, adopt: Option<&str>) -> Vec<Finding> {
     // Forced: who manages which field is a question for the apply.
     let Ok(reply) = wish.send(Way { is_forced: true, is_dry_run: true }).await else { return Vec::new() };
-    if let Some(adopt) = new.filter(|_| may_be_there(&reply))
+    if is_new
+        && may_be_there(&reply)
         && let Some(finding) = taken(wish.client, &wish.address, adopt).await
     {
         return vec![finding];
