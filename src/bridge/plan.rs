@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use converge::{Action, Cx, Document, Finding, Key, Ledger, Node, Plan, Severity, Step};
 use futures::{FutureExt, StreamExt, stream};
-use tf_provider::{Attribute, Block, Cty, Diagnostic, Diagnostics, Nesting, PlanRequest, PlanResponse, Shape};
+use tf_provider::{Attribute, Block, Cty, Diagnostic, Diagnostics, Nesting, PlanRequest, PlanResponse, Shape, Type};
 use value::{AttributePath, is_pending};
 
 use super::{
@@ -265,6 +265,11 @@ fn respell<C: Composite>(ground: &Ground, block: &Block, config: &Cty, prior: &C
         if new == old || new.is_null() || old.is_null() || !new.is_wholly_known() || attribute.write_only {
             continue;
         }
+        // What differs by what was filled in, or in what has one spelling alone, is as it is to be already.
+        let kept = keep_null(attribute, new, old);
+        if kept == *new {
+            continue;
+        }
         let with = |value: &Cty| {
             let mut other = spelled.clone();
             other.set(name, value.clone());
@@ -273,7 +278,7 @@ fn respell<C: Composite>(ground: &Ground, block: &Block, config: &Cty, prior: &C
         let meant = meant.get_or_insert_with(|| with(new));
         // An attribute that no document depends on has no other spelling: its value is what it means.
         if meant.is_some() && *meant == with(old) && *meant != with(&Cty::Null) {
-            spelled.set(name, keep_null(&attribute.shape, new, old));
+            spelled.set(name, kept);
         }
     }
     spelled
@@ -281,8 +286,8 @@ fn respell<C: Composite>(ground: &Ground, block: &Block, config: &Cty, prior: &C
 
 // The old spelling, without what the user left out now: core allows a computed value there only where the
 // configuration has none. Elements of a set cannot be told apart, so core compares their number alone.
-fn keep_null(shape: &Shape, new: &Cty, old: &Cty) -> Cty {
-    match (shape, new, old) {
+fn keep_null(attribute: &Attribute, new: &Cty, old: &Cty) -> Cty {
+    match (&attribute.shape, new, old) {
         _ if new.is_null() || old.is_null() => new.clone(),
         (Shape::Nested(Nesting::Single, inner), Cty::Object(_), Cty::Object(_)) => keep_nulls(inner, new, old),
         (Shape::Nested(Nesting::List, inner), Cty::List(news), Cty::List(olds)) if news.len() == olds.len() => {
@@ -293,7 +298,9 @@ fn keep_null(shape: &Shape, new: &Cty, old: &Cty) -> Cty {
             Cty::Map(pairs.map(|((key, new), old)| (key.clone(), keep_nulls(inner, new, old))).collect())
         }
         (Shape::Nested(Nesting::Set, _), Cty::Set(news), Cty::Set(olds)) if news.len() == olds.len() => old.clone(),
-        (Shape::Nested(..), new, _) => new.clone(),
+        (Shape::Nested(..) | Shape::Plain(Type::Bool | Type::Number), new, _) => new.clone(),
+        // One of a list of words.
+        (Shape::Plain(Type::String), new, _) if !attribute.choices.is_empty() => new.clone(),
         (Shape::Plain(_), _, old) => old.clone(),
     }
 }
@@ -301,7 +308,7 @@ fn keep_null(shape: &Shape, new: &Cty, old: &Cty) -> Cty {
 fn keep_nulls(attributes: &[Attribute], new: &Cty, old: &Cty) -> Cty {
     Cty::object(attributes.iter().map(|attribute| {
         let name = &attribute.name;
-        (name.clone(), keep_null(&attribute.shape, new.get(name), old.get(name)))
+        (name.clone(), keep_null(attribute, new.get(name), old.get(name)))
     }))
 }
 

@@ -11,8 +11,6 @@ pub mod tenant;
 
 mod arn;
 mod kubernetes;
-#[cfg(test)]
-mod laws;
 mod names;
 mod tags;
 #[cfg(test)]

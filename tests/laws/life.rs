@@ -14,9 +14,13 @@ every_resource_obeys!(what_was_made_is_as_wanted_and_a_look_changes_nothing);
 async fn what_was_made_is_as_wanted_and_a_look_changes_nothing(subject: &'static Subject) -> Held {
     for (name, config) in subject.configs() {
         let mut world = World::made(subject, &config).await?;
+        let writes = world.cloud.writes();
         world.settled(&config, &format!("{name} made")).await?;
         let before = world.instance()?.clone();
         world.refresh("a look").await?;
+        if world.cloud.writes() != writes {
+            return Err(world.told(&name, &format!("a look wrote: {:?}", world.cloud.journal())));
+        }
         if *world.instance()? != before {
             let changed = difference(&before.value, &world.instance()?.value);
             return Err(world.told(&name, &format!("a look changed{changed}")));

@@ -10,6 +10,7 @@ mod drift;
 mod examples;
 mod json;
 mod life;
+mod mishap;
 mod refused;
 mod subjects;
 mod sweep;

@@ -1,6 +1,10 @@
 //! A fake cloud with a Terraform core and the provider on it.
 
-use std::{collections::BTreeMap, fmt::Write, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    fmt::Write,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use converge::{
     Ledger,
@@ -52,9 +56,17 @@ impl World {
         fork
     }
 
+    /// As it is made. Many laws begin with the same, which is made once: a fork shows nothing of another.
     pub(crate) async fn made(subject: &'static Subject, config: &Json) -> Result<Self, String> {
+        static MADE: Mutex<BTreeMap<String, World>> = Mutex::new(BTreeMap::new());
+        let made = || MADE.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = format!("{} {config}", subject.resource);
+        if let Some(world) = made().get(&key) {
+            return Ok(world.fork());
+        }
         let mut world = Self::new(subject);
         world.run(config, "create").await?;
+        made().insert(key, world.fork());
         Ok(world)
     }
 

@@ -162,10 +162,11 @@ impl<'a> Progress<'a> {
         self.graph.nodes().get(key).cloned()
     }
 
-    // What an object has told changes the graph only where something waits for it.
+    // What an object has told changes the graph only where something is made from it.
     fn done(&mut self, key: Key, outputs: Document) {
         let nodes = self.graph.nodes();
-        let is_awaited = self.graph.unshaped().is_some() || nodes.values().any(|node| node.after.contains(&key));
+        let is_made_from = |node: &Node| node.fields.values().any(|field| field.sources.contains(&key));
+        let is_awaited = self.graph.unshaped().is_some() || nodes.values().any(is_made_from);
         self.outputs.insert(key, outputs);
         if is_awaited {
             self.graph = Arc::new((self.source)(self.outputs.clone()));

@@ -58,6 +58,8 @@ pub(crate) struct Change {
     /// What has to change along with it.
     pub(crate) along: Vec<(&'static str, Json)>,
     pub(crate) effect: Effect,
+    /// Whether the sweep of faults goes through it too, there and back.
+    pub(crate) is_swept: bool,
 }
 
 /// What a change does.
@@ -74,7 +76,7 @@ pub(crate) enum Effect {
 }
 
 fn change(of: &'static str, effect: Effect, attribute: &'static str, to: Json) -> Change {
-    Change { of, attribute, to, along: Vec::new(), effect }
+    Change { of, attribute, to, along: Vec::new(), effect, is_swept: false }
 }
 
 /// What changing the times allowed does: nothing but that.
@@ -129,6 +131,10 @@ impl Subject {
 impl Change {
     pub(crate) fn place(&self) -> Place {
         place(self.attribute)
+    }
+
+    fn swept(self) -> Self {
+        Self { is_swept: true, ..self }
     }
 
     /// The configurations before and after it.

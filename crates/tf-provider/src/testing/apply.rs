@@ -6,7 +6,7 @@ use crate::{
     Cty, Diagnostics,
     testing::{
         Action, Config, Core, Failure, Planned, Rule, Violation,
-        plan::decide,
+        plan::{Times, decide},
         rules::{apply as rules, object::unknown_as_null},
         target::{Object, Target, answered, heard},
     },
@@ -84,18 +84,43 @@ impl Core {
         self.keep(&planned.address, Outcome { tainted, ..outcome })
     }
 
+    /// The plan with its second half made: with what is known now, as an apply begins. Applying it is the call alone, so
+    /// that one plan can be applied many times.
+    pub async fn finalized(&self, planned: Planned) -> Result<Planned, Failure> {
+        if !matches!(planned.action, Action::Create | Action::Update) {
+            return Ok(planned);
+        }
+        let last = self.planned_again(&planned, &planned.prior, &planned.config).await?;
+        Ok(Planned { last: Some(last), ..planned })
+    }
+
     /// Makes or changes. The plan is made again first: what was unknown is known now.
     async fn reach(&mut self, planned: &Planned, prior: &Object, config: &Cty) -> Result<Diagnostics, Failure> {
-        let target = self.target(&planned.address)?;
-        target.validate(config).await?;
-        let again = decide(target, prior, config).await?;
-        Failure::check(Diagnostics::new(), contradictions(target, planned, again.action, &again.planned.value))?;
-        if again.action == Action::NoOp {
+        let (action, goal) = match &planned.last {
+            Some(last) => last.clone(),
+            None => self.planned_again(planned, prior, config).await?,
+        };
+        if action == Action::NoOp {
             self.save(&planned.address, prior.clone(), false)?;
             return Ok(Diagnostics::new());
         }
-        let outcome = target.apply(Step { prior, planned: &again.planned, config }).await?;
+        let outcome = self.target(&planned.address)?.apply(Step { prior, planned: &goal, config }).await?;
         self.keep(&planned.address, outcome)
+    }
+
+    async fn planned_again(
+        &self,
+        planned: &Planned,
+        prior: &Object,
+        config: &Cty,
+    ) -> Result<(Action, Object), Failure> {
+        let target = self.target(&planned.address)?;
+        target.validate(config).await?;
+        let is_asked_before = planned.action != Action::Replace && planned.config == *config;
+        let times = if is_asked_before { Times::Once } else { Times::Twice };
+        let again = decide(target, prior, config, times).await?;
+        Failure::check(Diagnostics::new(), contradictions(target, planned, again.action, &again.planned.value))?;
+        Ok((again.action, again.planned))
     }
 
     fn keep(&mut self, address: &str, outcome: Outcome) -> Result<Diagnostics, Failure> {

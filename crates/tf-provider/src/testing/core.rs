@@ -23,6 +23,7 @@ pub struct Core {
     make: Box<dyn Fn() -> Arc<dyn Provider> + Send + Sync>,
     pub(super) server: Server,
     config: Option<Cty>,
+    pub(super) refreshes: bool,
     pub(super) state: BTreeMap<String, Instance>,
 }
 
@@ -48,7 +49,8 @@ pub struct Instance {
 impl Core {
     /// A core that starts provider processes with `make`: one now, and one at each [`Core::restart`].
     pub fn new(make: impl Fn() -> Arc<dyn Provider> + Send + Sync + 'static) -> Self {
-        Self { server: Server::shared(make()), make: Box::new(make), config: None, state: BTreeMap::new() }
+        let server = Server::shared(make());
+        Self { server, make: Box::new(make), config: None, refreshes: true, state: BTreeMap::new() }
     }
 
     /// Checks and takes the provider block. Unknown values are allowed, as in a plan.
@@ -76,6 +78,11 @@ impl Core {
             self.configure(config).await?;
         }
         Ok(())
+    }
+
+    /// Whether plans begin with a refresh, as they do unless this says otherwise: `terraform apply -refresh=false`.
+    pub fn set_refreshes(&mut self, refreshes: bool) {
+        self.refreshes = refreshes;
     }
 
     /// The server, for calls of one's own.

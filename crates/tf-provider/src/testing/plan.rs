@@ -33,6 +33,8 @@ pub struct Planned {
     pub(super) prior: Object,
     pub(super) tainted: bool,
     pub(super) goal: Object,
+    /// What is to be done and reached, decided again when an apply begins; none until then.
+    pub(super) last: Option<(Action, Object)>,
 }
 
 /// What is to be done with one object.
@@ -50,6 +52,15 @@ pub enum Action {
     Delete,
 }
 
+/// How often a plan is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Times {
+    /// The same was asked before.
+    Once,
+    /// A plan depends on nothing but what is asked, so both answers have to be the same.
+    Twice,
+}
+
 /// A change that was decided on.
 pub(super) struct Decision {
     pub(super) action: Action,
@@ -59,14 +70,14 @@ pub(super) struct Decision {
 }
 
 impl Core {
-    /// Refreshes, and plans to bring what is there to `config`. The state stays as it is until the plan is applied.
+    /// Refreshes, unless told not to, and plans to bring what is there to `config`. The state stays as it is until the plan is applied.
     pub async fn plan(&self, address: &str, config: impl Into<Config>) -> Result<Planned, Failure> {
         let target = self.target(address)?;
         let config = config.into().value(&target.entry.block.schema.block)?;
-        let (prior, tainted, mut diagnostics) = or_nothing(self.refreshed(address).await?);
+        let (prior, tainted, mut diagnostics) = or_nothing(self.prior(address).await?);
         diagnostics.extend(target.validate(&config).await?);
         let from = planned_from(&prior, tainted);
-        let mut decision = decide(target, &from, &config).await?;
+        let mut decision = decide(target, &from, &config, Times::Twice).await?;
         if tainted && !prior.value.is_null() {
             decision.action = Action::Replace;
         }
@@ -82,13 +93,14 @@ impl Core {
             prior,
             tainted,
             goal: decision.planned,
+            last: None,
         })
     }
 
     /// Refreshes, and plans to delete what is there.
     pub async fn plan_destroy(&self, address: &str) -> Result<Planned, Failure> {
         let target = self.target(address)?;
-        let (prior, tainted, mut diagnostics) = or_nothing(self.refreshed(address).await?);
+        let (prior, tainted, mut diagnostics) = or_nothing(self.prior(address).await?);
         let nothing = prior.value.is_null();
         let (action, planned) = if nothing {
             (Action::NoOp, Object::nothing())
@@ -111,16 +123,25 @@ impl Core {
             prior,
             tainted,
             goal: planned,
+            last: None,
         })
     }
 }
 
 /// Decides what leads from `prior` to `config`.
-pub(super) async fn decide(target: Target<'_>, prior: &Object, config: &Cty) -> Result<Decision, Failure> {
+pub(super) async fn decide(
+    target: Target<'_>,
+    prior: &Object,
+    config: &Cty,
+    times: Times,
+) -> Result<Decision, Failure> {
     let block = &target.entry.block.schema.block;
     let proposed = proposed_new(block, &prior.value, config);
-    let Proposal { object: planned, requires_replace, diagnostics } =
-        twice(target, Ask { prior, config, proposed: &proposed }).await?;
+    let ask = Ask { prior, config, proposed: &proposed };
+    let Proposal { object: planned, requires_replace, diagnostics } = match times {
+        Times::Once => target.plan(ask).await?,
+        Times::Twice => twice(target, ask).await?,
+    };
     let change = rules::Change { prior: &prior.value, config, planned: &planned.value };
     let mut violations: Vec<_> = Rule::Plan.each(rules::check(block, change)).collect();
     let create = prior.value.is_null();

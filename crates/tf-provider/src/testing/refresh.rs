@@ -17,14 +17,30 @@ impl Core {
 
     /// What is at an address now, whether it is tainted, and what was told; `None` where the state has nothing.
     pub(super) async fn refreshed(&self, address: &str) -> Result<Option<(Object, bool, Diagnostics)>, Failure> {
+        let Some((object, tainted)) = self.remembered(address).await? else {
+            return Ok(None);
+        };
+        let (object, diagnostics) = self.target(address)?.read(&object).await?;
+        Ok(Some((object, tainted, diagnostics)))
+    }
+
+    /// What a plan begins with: what is there now, or where plans do not refresh, what the state says.
+    pub(super) async fn prior(&self, address: &str) -> Result<Option<(Object, bool, Diagnostics)>, Failure> {
+        if self.refreshes {
+            return self.refreshed(address).await;
+        }
+        let remembered = self.remembered(address).await?;
+        Ok(remembered.map(|(object, tainted)| (object, tainted, Diagnostics::new())))
+    }
+
+    async fn remembered(&self, address: &str) -> Result<Option<(Object, bool)>, Failure> {
         let target = self.target(address)?;
         let Some(instance) = self.state.get(address) else {
             return Ok(None);
         };
         let value = target.upgrade(instance.version, instance.stored.clone()).await?;
         let object = Object { value, private: instance.private.clone(), identity: instance.identity.clone() };
-        let (object, diagnostics) = target.read(&object).await?;
-        Ok(Some((object, instance.tainted, diagnostics)))
+        Ok(Some((object, instance.tainted)))
     }
 }
 
