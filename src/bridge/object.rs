@@ -170,7 +170,15 @@ fn replace_at(value: &mut Cty, steps: &[Step], new: Cty) {
 pub(super) fn write_back(block: &Block, object: &mut Cty, found: &[WriteBack]) {
     let ty = block.ty();
     for WriteBack { path, value } in found {
+        let before = object.at(path).cloned();
         write_document(object, &ty, path.steps(), value);
+        // An attribute that is found as a whole is found as somebody wrote it, without what was computed beneath it.
+        if let ([Step::Attribute(name)], Some(before)) = (path.steps(), before)
+            && let Some(attribute) = block.attribute(name)
+        {
+            let whole = overlay_value(&attribute.shape, object.get(name), &before);
+            object.set(name, whole);
+        }
     }
 }
 

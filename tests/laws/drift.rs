@@ -83,8 +83,6 @@ async fn changed(Made { world: made, config, children }: &Made) -> Held {
             repaired(&world, made, config, &what).await?;
             child.put_back(&world);
             world.refresh(&what).await?;
-            // An attribute that is remembered as a whole comes back without its defaults: the next look fills them in.
-            world.refresh(&what).await?;
             world.settled(config, &format!("{what} and back")).await?;
             // What the API cannot change comes back only with another object.
             let is_fixed = child.facts.fixed.contains(&field.as_str());
