@@ -104,3 +104,14 @@ fn an_image_that_a_tenant_does_not_trust_is_told_of_at_plan() -> Result<()> {
         stage.destroy_with_namespace()
     })
 }
+
+#[test]
+fn a_storage_class_that_is_not_there_is_told_at_plan() -> Result<()> {
+    scene("classless", |stage| {
+        let model = "model = {\n    source = \"hf://Qwen/Qwen2.5-7B-Instruct\"\n    size_gib = 15\n    \
+                     cache_storage_class = \"gp9\"\n  }";
+        stage.workspace.configure(&stage.service_with(model, ""))?;
+        assert_snapshot!("no_storage_class", errors(&stage.workspace.plan()?.ok()?));
+        Ok(())
+    })
+}

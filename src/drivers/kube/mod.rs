@@ -7,6 +7,7 @@ mod network_enforcement;
 mod object;
 mod secret;
 
+mod admission;
 mod apply;
 mod clear;
 mod coverage;
@@ -16,6 +17,7 @@ mod meaning;
 mod nodes;
 mod preflight;
 mod reader;
+mod storage;
 mod translate;
 
 mod asker;
@@ -28,7 +30,6 @@ mod stuck;
 mod unplaced;
 
 mod address;
-mod admission;
 mod call;
 mod config;
 mod connection;

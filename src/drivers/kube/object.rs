@@ -24,7 +24,7 @@ use super::{
     meaning::ours,
     preflight,
     reader::{Extent, Reader},
-    translate,
+    storage, translate,
 };
 use crate::components::kube::{Kind, Object, ObjectOutputs};
 
@@ -136,16 +136,18 @@ impl<K: Kind> Driver<Object<K>> for KubeDriver<K> {
             let object = document(&place.address, spec, &Owner(String::new()));
             let wish = Wish { client: &place.client, address: place.address, object: &object };
             let is_new = step.action == Action::Create;
-            let (mut findings, of_pods, of_nodes) = futures::join!(
+            let (mut findings, of_pods, of_nodes, of_storage) = futures::join!(
                 preflight::dry_run(&wish, is_new, spec.adopt.as_deref()),
                 admission::findings(&wish, is_new),
-                preflight::nodes(cx, &place.client, &wish)
+                preflight::nodes(cx, &place.client, &wish),
+                storage::findings(&wish)
             );
             // Of an object that is not taken there are no pods.
             if findings.iter().all(|finding| finding.severity == Severity::Warning) {
                 findings.extend(of_pods);
             }
             findings.extend(of_nodes);
+            findings.extend(of_storage);
             if K::KIND == "ClusterQueue" {
                 findings.extend(coverage::findings(&place.client, &spec.manifest).await);
             }

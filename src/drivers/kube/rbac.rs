@@ -52,7 +52,12 @@ const BESIDE: [Rule; 10] = [
         &["get"],
         "Tells what is amiss with the store that a secret is copied from.",
     ),
-    Rule::new("storage.k8s.io", &["storageclasses"], &["get"], "Tells whether a claim waits for its first pod."),
+    Rule::new(
+        "storage.k8s.io",
+        &["storageclasses"],
+        &["get"],
+        "Tells whether a storage class is there, and whether a claim waits for its first pod.",
+    ),
 ];
 
 struct Rule {
