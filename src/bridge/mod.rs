@@ -65,7 +65,7 @@ pub struct Ground {
 /// What a certain failure found at plan time does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Preflight {
-    /// It fails the plan of what is not there yet. Of the rest it is a warning: Terraform plans before it destroys.
+    /// It fails the plan of what is asked for anew. Of the rest it is a warning: Terraform plans before it destroys.
     #[default]
     Error,
     /// It is a warning.

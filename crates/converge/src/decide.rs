@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::{
     AnyChanges, Difference, Document, Fault, FaultClass, Found, KindFacts, Owner, Ownership, Readiness,
     compare::{differences, field_of, is_fixed, removed_keys},
+    driver::NO_MARK,
 };
 
 /// All that the decision depends on.
@@ -58,8 +59,6 @@ pub(crate) struct Stranger {
     advice: &'static str,
 }
 
-const NO_MARK: &str = "carries no mark of this provider";
-
 pub(crate) fn decide(case: &Case<'_>) -> Result<Deed, Fault> {
     let Some(found) = case.found else { return Ok(Deed::Create) };
     refuse_foreign(case, found)?;
@@ -94,8 +93,7 @@ pub(crate) fn stranger(owner: &Owner, is_recorded: bool, ownership: &Ownership) 
         Ownership::Marked(mark) => of(format!("belongs to {mark}"), ""),
         Ownership::Unmarked | Ownership::Claimable { .. } if is_recorded => None,
         Ownership::Unmarked => of(NO_MARK.to_owned(), ""),
-        Ownership::Claimable { manager: None, advice } => of(NO_MARK.to_owned(), advice),
-        Ownership::Claimable { manager: Some(manager), advice } => of(format!("is managed by {manager}"), advice),
+        Ownership::Claimable { .. } => ownership.claimable().and_then(|(whose, advice)| of(whose, advice)),
     }
 }
 

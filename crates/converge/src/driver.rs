@@ -62,6 +62,9 @@ pub struct Observed<C: Component> {
     pub readiness: Readiness,
 }
 
+/// What is said of an object that could carry a mark.
+pub(crate) const NO_MARK: &str = "carries no mark of this provider";
+
 /// Whose an object is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ownership {
@@ -159,6 +162,16 @@ pub enum Severity {
 // === impl Ownership ===
 
 impl Ownership {
+    /// Of an object that the user could have taken over: whose it is, as the end of a sentence that begins with the
+    /// object, and how the user says so.
+    pub fn claimable(&self) -> Option<(String, &'static str)> {
+        match self {
+            Self::Claimable { manager: Some(manager), advice } => Some((format!("is managed by {manager}"), advice)),
+            Self::Claimable { manager: None, advice } => Some((NO_MARK.to_owned(), advice)),
+            Self::Marked(_) | Self::Unmarked | Self::Adoptable | Self::Inherited => None,
+        }
+    }
+
     /// Whether a mark is missing that could be there.
     pub fn is_unmarked(&self) -> bool {
         matches!(self, Self::Unmarked | Self::Adoptable | Self::Claimable { .. })

@@ -129,6 +129,13 @@ impl<T> Value<T> {
         self
     }
 
+    /// As [`Value::blamed_at`], for many parts.
+    #[must_use]
+    pub fn blamed_within<P: Into<String>>(mut self, parts: impl IntoIterator<Item = (P, AttributePath)>) -> Self {
+        self.parts.extend(parts.into_iter().map(|(pointer, path)| (pointer.into(), path)));
+        self
+    }
+
     /// The same value; what is found in its place is also written back into the attribute that `other` came from,
     /// as `back` says. Does nothing where `other` came from no attribute.
     #[must_use]

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use converge::{Cx, Finding, Ownership, Place, Severity};
+use converge::{Cx, Finding, Place, Severity};
 use http::Method;
 use kube::core::Status;
 use serde_json::{Value as Json, json};
@@ -75,11 +75,7 @@ fn may_be_there(reply: &Reply) -> bool {
 /// did not say may be taken over. One with a mark may be left from a run that was killed; the apply tells.
 pub(super) async fn taken(client: &ClusterClient, address: &Address<'_>, adopt: Option<&str>) -> Option<Finding> {
     let live = get(client, address, Extent::Metadata).await.ok()??;
-    let (whose, advice) = match ownership(&live, adopt) {
-        Ownership::Claimable { manager: Some(manager), advice } => (format!("is managed by {manager}"), advice),
-        Ownership::Claimable { manager: None, advice } => ("carries no mark of this provider".to_owned(), advice),
-        Ownership::Marked(_) | Ownership::Unmarked | Ownership::Adoptable | Ownership::Inherited => return None,
-    };
+    let (whose, advice) = ownership(&live, adopt).claimable()?;
     Some(Finding {
         severity: Severity::Error,
         at: "name".into(),

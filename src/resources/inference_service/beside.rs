@@ -30,8 +30,7 @@ pub(super) fn check(service: &InferenceService, neighbours: &Neighbours, complai
         && let Some(rules) = neighbours.namespace(&place(namespace))
     {
         check_image(service, namespace, &rules, complaints);
-        check_most(&asks, namespace, &rules, complaints);
-        check_quota(service, &asks, namespace, &rules, complaints);
+        check_namespace(service, &asks, namespace, &rules, complaints);
     }
     // Other labels may be those of several pools, of which not all need be known here.
     let selector = service.placement.get().and_then(|placement| placement.node_selector.get());
@@ -85,29 +84,43 @@ fn check_image(service: &InferenceService, namespace: &str, rules: &Rules, compl
     );
 }
 
-fn check_most(asks: &[Ask], namespace: &str, rules: &Rules, complaints: &mut Diagnostics) {
-    for Ask { name, amount, path } in asks {
-        let Some(most) = rules.most.get(name).filter(|most| is_more(amount, 1, most)) else { continue };
-        complaints.push(Diagnostic::warning(
-            path,
-            format!("A container in namespace {namespace:?} may have {most} of {name}, and this one asks for {amount}"),
-            "The tenant's maximum refuses its pods, so none would start.\n\nAsk for less, or raise the tenant's \
-             `container.max`.",
-        ));
+// Tells what so many pods ask more of than there can be, in words of its own for each resource.
+fn compare(
+    asks: &[Ask],
+    pods: u32,
+    most: &BTreeMap<String, String>,
+    complaints: &mut Diagnostics,
+    told: impl Fn(&Ask, &str) -> (String, &'static str),
+) {
+    for ask in asks {
+        let Some(most) = most.get(&ask.name).filter(|most| is_more(&ask.amount, pods, most)) else { continue };
+        let (summary, detail) = told(ask, most);
+        complaints.push(Diagnostic::warning(&ask.path, summary, detail));
     }
 }
 
-fn check_quota(service: &InferenceService, asks: &[Ask], namespace: &str, rules: &Rules, complaints: &mut Diagnostics) {
+fn check_namespace(
+    service: &InferenceService,
+    asks: &[Ask],
+    namespace: &str,
+    rules: &Rules,
+    complaints: &mut Diagnostics,
+) {
+    compare(asks, 1, &rules.most, complaints, |Ask { name, amount, .. }, most| {
+        (
+            format!("A container in namespace {namespace:?} may have {most} of {name}, and this one asks for {amount}"),
+            "The tenant's maximum refuses its pods, so none would start.\n\nAsk for less, or raise the tenant's \
+             `container.max`.",
+        )
+    });
     let Some(pods) = pods(service) else { return };
-    for Ask { name, amount, path } in asks {
-        let Some(quota) = rules.quota.get(name).filter(|quota| is_more(amount, pods, quota)) else { continue };
-        complaints.push(Diagnostic::warning(
-            path,
+    compare(asks, pods, &rules.quota, complaints, |Ask { name, amount, .. }, quota| {
+        (
             format!("The tenant {namespace:?} has a quota of {quota} {name}, and {} for {amount} each", ask_of(pods)),
             "Pods beyond the quota are refused, so the service would not become ready.\n\nAsk for less, or raise the \
              tenant's `quota`.",
-        ));
-    }
+        )
+    });
 }
 
 fn check_pool(
@@ -118,14 +131,12 @@ fn check_pool(
     complaints: &mut Diagnostics,
 ) {
     let Some(pods) = pods(service) else { return };
-    for Ask { name, amount, path } in asks {
-        let Some(most) = most.get(name).filter(|most| is_more(amount, pods, most)) else { continue };
-        complaints.push(Diagnostic::warning(
-            path,
+    compare(asks, pods, most, complaints, |Ask { name, amount, .. }, most| {
+        (
             format!("The pool {pool:?} has at most {most} {name}, and {} for {amount} each", ask_of(pods)),
             "Pods beyond that wait for nodes which never come.\n\nAsk for less, or raise the `size.max` of the pool.",
-        ));
-    }
+        )
+    });
 }
 
 fn ask_of(pods: u32) -> String {

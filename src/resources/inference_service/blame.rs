@@ -1,20 +1,35 @@
 //! Which attribute is behind which part of a manifest: where a message of the API server about that part is shown.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value as Json;
 use value::{AttributePath, Value};
 
-use super::{InferenceService, Scaling, Via, manifest};
+use super::{InferenceService, Scaling, Via};
 
 /// Where a part of a container is.
 const CONTAINER: &str = "/spec/template/spec/containers/0";
 
-/// The Deployment's.
-pub(super) fn deployment(mut manifest: Value<Json>, service: &InferenceService) -> Value<Json> {
+/// A part, as a JSON pointer, and its attribute.
+type Part = (String, AttributePath);
+
+/// The Deployment's. Of one that is not known yet nobody speaks.
+pub(super) fn deployment(manifest: Value<Json>, service: &InferenceService) -> Value<Json> {
+    let Some(known) = manifest.get() else { return manifest };
+    let parts = [
+        whole(service),
+        container(service),
+        variables(known, service),
+        tolerations(service),
+        amounts(service),
+        volumes(known, service),
+    ];
+    let parts = parts.concat();
+    manifest.blamed_within(parts)
+}
+
+fn whole(service: &InferenceService) -> Vec<Part> {
     let engine = |name: &str| service.engine.path().attribute(name);
     let rollout = |name: &str| service.rollout.path().attribute(name);
-    for (part, path) in [
+    let parts = [
         ("/spec/replicas", service.replicas.path()),
         ("/spec/progressDeadlineSeconds", engine("startup_seconds")),
         ("/spec/strategy", rollout("strategy")),
@@ -26,18 +41,16 @@ pub(super) fn deployment(mut manifest: Value<Json>, service: &InferenceService) 
         ("/spec/template/spec/imagePullSecrets", engine("image_pull_secrets")),
         ("/spec/template/spec/nodeSelector", service.placement.path().attribute("node_selector")),
         ("/spec/template/spec/affinity", service.gpus.path().attribute("product")),
-    ] {
-        manifest = manifest.blamed_at(part, path);
-    }
-    for part in ["runAsUser", "runAsGroup", "fsGroup"] {
-        manifest = manifest.blamed_at(format!("/spec/template/spec/securityContext/{part}"), engine("run_as_user"));
-    }
-    container(amounts(tolerations(volumes(manifest, service), service), service), service)
+        ("/spec/template/spec/securityContext/runAsUser", engine("run_as_user")),
+        ("/spec/template/spec/securityContext/runAsGroup", engine("run_as_user")),
+        ("/spec/template/spec/securityContext/fsGroup", engine("run_as_user")),
+    ];
+    parts.map(|(part, path)| (part.to_owned(), path)).to_vec()
 }
 
-fn container(mut manifest: Value<Json>, service: &InferenceService) -> Value<Json> {
+fn container(service: &InferenceService) -> Vec<Part> {
     let engine = |name: &str| service.engine.path().attribute(name);
-    for (part, path) in [
+    let parts = [
         ("image", engine("image")),
         ("command", engine("command")),
         ("args", engine("args")),
@@ -48,82 +61,86 @@ fn container(mut manifest: Value<Json>, service: &InferenceService) -> Value<Jso
         ("livenessProbe", engine("health_path")),
         ("readinessProbe", engine("health_path")),
         ("lifecycle", service.rollout.path().attribute("termination_grace_seconds")),
-    ] {
-        manifest = manifest.blamed_at(format!("{CONTAINER}/{part}"), path);
-    }
+        ("resources", service.resources.path()),
+    ];
+    parts.map(|(part, path)| (format!("{CONTAINER}/{part}"), path)).to_vec()
+}
+
+// Those that the user set.
+fn variables(manifest: &Json, service: &InferenceService) -> Vec<Part> {
     let users = service.engine.get().and_then(|engine| engine.env.get());
-    for (at, name) in manifest::variables(service).iter().enumerate() {
-        if users.is_some_and(|users| users.contains_key(name)) {
-            manifest = manifest.blamed_at(format!("{CONTAINER}/env/{at}"), engine("env").key(name));
-        }
-    }
-    manifest
+    let path = service.engine.path().attribute("env");
+    let list = format!("{CONTAINER}/env");
+    let theirs = names(manifest, &list).filter(|(_, name)| users.is_some_and(|users| users.contains_key(*name)));
+    theirs.map(|(at, name)| (format!("{list}/{at}"), path.key(name))).collect()
 }
 
 // The user's come first.
-fn tolerations(manifest: Value<Json>, service: &InferenceService) -> Value<Json> {
+fn tolerations(service: &InferenceService) -> Vec<Part> {
     let path = service.placement.path().attribute("tolerations");
     let users = service.placement.get().and_then(|placement| placement.tolerations.get()).map_or(0, Vec::len);
-    let part = "/spec/template/spec/tolerations";
-    let whole = manifest.blamed_at(part, path.clone());
-    (0..users).fold(whole, |manifest, at| manifest.blamed_at(format!("{part}/{at}"), path.index(at)))
+    let list = "/spec/template/spec/tolerations";
+    let each = (0..users).map(|at| (format!("{list}/{at}"), path.index(at)));
+    each.chain([(list.to_owned(), path.clone())]).collect()
 }
 
-fn amounts(mut manifest: Value<Json>, service: &InferenceService) -> Value<Json> {
+fn amounts(service: &InferenceService) -> Vec<Part> {
     let resources = |name: &str| service.resources.path().attribute(name);
-    let mut of = BTreeMap::from([
+    let device = service.gpus.get().and_then(|gpus| gpus.resource_name.get());
+    let mut of = vec![
         ("cpu", resources("cpu")),
         ("memory", resources("memory")),
         ("ephemeral-storage", service.model.path().attribute("cache_gib")),
-    ]);
-    let device = service.gpus.get().and_then(|gpus| gpus.resource_name.get());
+    ];
     of.extend(device.map(|device| (device.as_str(), service.gpus.path().attribute("per_replica"))));
-    for (name, path) in of {
-        for what in ["requests", "limits"] {
-            let name = name.replace('/', "~1");
-            manifest = manifest.blamed_at(format!("{CONTAINER}/resources/{what}/{name}"), path.clone());
-        }
-    }
-    manifest.blamed_at(format!("{CONTAINER}/resources"), service.resources.path())
+    let both = |(name, path): (&str, AttributePath)| {
+        let name = name.replace('/', "~1");
+        ["requests", "limits"].map(|what| (format!("{CONTAINER}/resources/{what}/{name}"), path.clone()))
+    };
+    of.into_iter().flat_map(both).collect()
 }
 
-fn volumes(mut manifest: Value<Json>, service: &InferenceService) -> Value<Json> {
+fn volumes(manifest: &Json, service: &InferenceService) -> Vec<Part> {
     let model = |name: &str| service.model.path().attribute(name);
-    for (at, name) in manifest::volume_names(service).iter().enumerate() {
-        let path = match name.as_str() {
+    let list = "/spec/template/spec/volumes";
+    let of = |(at, name): (usize, &str)| {
+        let path = match name {
             "shm" => service.resources.path().attribute("shm_gib"),
             "cache" => model("cache_gib"),
             _ => model("source"),
         };
-        let part = format!("/spec/template/spec/volumes/{at}");
-        manifest = manifest
-            .blamed_at(format!("{CONTAINER}/volumeMounts/{at}"), path.clone())
-            .blamed_at(
-                format!("{part}/ephemeral/volumeClaimTemplate/spec/storageClassName"),
-                model("cache_storage_class"),
-            )
-            .blamed_at(part, path);
-    }
-    manifest
+        [
+            (format!("{CONTAINER}/volumeMounts/{at}"), path.clone()),
+            (format!("{list}/{at}/ephemeral/volumeClaimTemplate/spec/storageClassName"), model("cache_storage_class")),
+            (format!("{list}/{at}"), path),
+        ]
+    };
+    names(manifest, list).flat_map(of).collect()
+}
+
+// The names of the entries of a list, each with its place.
+fn names<'m>(manifest: &'m Json, list: &str) -> impl Iterator<Item = (usize, &'m str)> {
+    let entries = manifest.pointer(list).and_then(Json::as_array).into_iter().flatten();
+    entries.map(|entry| entry.get("name").and_then(Json::as_str).unwrap_or_default()).enumerate()
 }
 
 /// The Ingress's.
 pub(super) fn ingress(manifest: Value<Json>, service: &InferenceService) -> Value<Json> {
     let expose = |name: &str| service.expose.path().attribute(name);
-    manifest
-        .blamed_on(&service.expose)
-        .blamed_at("/spec/ingressClassName", expose("class"))
-        .blamed_at("/spec/rules/0/host", expose("host"))
-        .blamed_at("/spec/rules/0/http/paths/0/path", expose("path"))
-        .blamed_at("/spec/tls", expose("tls_secret"))
-        .blamed_at("/spec/tls/0/hosts", expose("host"))
+    manifest.blamed_on(&service.expose).blamed_within([
+        ("/spec/ingressClassName", expose("class")),
+        ("/spec/rules/0/host", expose("host")),
+        ("/spec/rules/0/http/paths/0/path", expose("path")),
+        ("/spec/tls", expose("tls_secret")),
+        ("/spec/tls/0/hosts", expose("host")),
+    ])
 }
 
 /// The autoscaler's, of either kind.
-pub(super) fn autoscaler(mut manifest: Value<Json>, service: &InferenceService, scaling: &Scaling) -> Value<Json> {
+pub(super) fn autoscaler(manifest: Value<Json>, service: &InferenceService, scaling: &Scaling) -> Value<Json> {
     let of = |name: &str| service.scaling.path().attribute(name);
-    let parts: &[(&str, AttributePath)] = match scaling.via.get() {
-        Some(Via::Keda) => &[
+    let parts = match scaling.via.get() {
+        Some(Via::Keda) => vec![
             ("/spec/minReplicaCount", of("min")),
             ("/spec/maxReplicaCount", of("max")),
             ("/spec/triggers/0/metadata/query", of("signal")),
@@ -131,14 +148,11 @@ pub(super) fn autoscaler(mut manifest: Value<Json>, service: &InferenceService, 
             ("/spec/triggers/0/metadata/threshold", of("target")),
         ],
         Some(Via::Hpa) => {
-            &[("/spec/minReplicas", of("min")), ("/spec/maxReplicas", of("max")), ("/spec/metrics", of("signal"))]
+            vec![("/spec/minReplicas", of("min")), ("/spec/maxReplicas", of("max")), ("/spec/metrics", of("signal"))]
         }
-        None => &[],
+        None => Vec::new(),
     };
-    for (part, path) in parts {
-        manifest = manifest.blamed_at(*part, path.clone());
-    }
-    manifest.blamed_on(&service.scaling)
+    manifest.blamed_on(&service.scaling).blamed_within(parts)
 }
 
 /// The PodMonitor's.

@@ -98,8 +98,7 @@ fn check_quota(quota: &Quota, complaints: &mut Diagnostics) {
     }
     check_extended(quota, complaints);
     let name = quota.gpu_resource_name.get();
-    let is_accelerator = |name: &&String| name.contains('/') && kubernetes::is_qualified_name(name);
-    if let Some(name) = name.filter(|name| !is_accelerator(name)) {
+    if let Some(name) = name.filter(|name| !is_extended(name)) {
         complaints.error(
             &quota.gpu_resource_name,
             format!("{name:?} is not the name of an accelerator's resource"),
@@ -109,10 +108,14 @@ fn check_quota(quota: &Quota, complaints: &mut Diagnostics) {
     }
 }
 
+// Whether it can be the name of an extended resource: Kubernetes has those under a domain.
+fn is_extended(name: &str) -> bool {
+    name.contains('/') && kubernetes::is_qualified_name(name)
+}
+
 fn check_extended(quota: &Quota, complaints: &mut Diagnostics) {
-    let is_counted = |name: &String| name.contains('/') && kubernetes::is_qualified_name(name);
     let names = || quota.extended.get().into_iter().flatten().map(|(name, _)| name);
-    if let Some(name) = names().find(|name| !is_counted(name)) {
+    if let Some(name) = names().find(|name| !is_extended(name)) {
         complaints.error(
             &quota.extended,
             format!("{name:?} is not the name of an extended resource"),

@@ -92,14 +92,18 @@ pub(super) fn resource_quota(quota: &Quota) -> Json {
     json!({ "spec": { "hard": hard } })
 }
 
+/// Under what the ResourceQuota counts `gpus`.
+pub(super) fn gpu_key(quota: &Quota) -> String {
+    quota_key(quota.gpu_resource_name.get().map_or("nvidia.com/gpu", String::as_str))
+}
+
 // Where accelerators are limited, those under other names are none but what is said of them: a part of a GPU is a way
 // round the limit, and so is a GPU of another maker.
 fn accelerators(quota: &Quota) -> Map<String, Json> {
     let mut hard = Map::new();
     if let Some(gpus) = quota.gpus.get() {
-        let name = quota.gpu_resource_name.get().map_or("nvidia.com/gpu", String::as_str);
         hard.extend(accelerator_quota_keys().map(|key| (key, Json::from("0"))));
-        hard.insert(quota_key(name), Json::from(gpus.to_string()));
+        hard.insert(gpu_key(quota), Json::from(gpus.to_string()));
     }
     let extended = quota.extended.get().into_iter().flatten();
     hard.extend(extended.map(|(name, count)| (quota_key(name), Json::from(count.to_string()))));

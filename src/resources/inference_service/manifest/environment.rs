@@ -12,19 +12,10 @@ use crate::catalog::{ModelUri, Scheme, parse_model_uri};
 
 /// The variables, by name.
 pub(super) fn environment(service: &InferenceService) -> Vec<Json> {
-    all(service).into_values().collect()
-}
-
-/// The names of the variables, in their order.
-pub(in super::super) fn variables(service: &InferenceService) -> Vec<String> {
-    all(service).into_keys().collect()
-}
-
-fn all(service: &InferenceService) -> BTreeMap<String, Json> {
     let mut variables = own(service);
     let users = service.engine.get().and_then(|engine| engine.env.get()).into_iter().flatten();
     variables.extend(users.map(|(name, value)| (name.clone(), json!({ "name": name, "value": value }))));
-    variables
+    variables.into_values().collect()
 }
 
 fn own(service: &InferenceService) -> BTreeMap<String, Json> {

@@ -13,11 +13,7 @@ use serde_json::{Map, Value as Json, json};
 use super::{InferenceService, rollout};
 use crate::components::kube::Labels;
 
-pub(super) use self::{
-    environment::variables,
-    network::{disruption_budget, ingress, ingress_annotations, pod_monitor, service},
-    volumes::volume_names,
-};
+pub(super) use self::network::{disruption_budget, ingress, ingress_annotations, pod_monitor, service};
 
 /// The label that selects the pods of a service. Nobody else writes it, and it never changes: a Deployment's selector
 /// cannot.

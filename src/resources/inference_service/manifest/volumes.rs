@@ -20,12 +20,6 @@ pub(super) fn volumes(service: &InferenceService) -> (Vec<Json>, Vec<Json>) {
     all.into_iter().flatten().map(|volume| (volume.volume, volume.mount)).unzip()
 }
 
-/// The names of the volumes, in their order.
-pub(in super::super) fn volume_names(service: &InferenceService) -> Vec<String> {
-    let name = |volume: &Json| volume["name"].as_str().unwrap_or_default().to_owned();
-    volumes(service).0.iter().map(name).collect()
-}
-
 /// GiB of the node's disk that the pod may fill.
 pub(super) fn node_disk_gib(service: &InferenceService) -> u32 {
     // For logs and what is written beside the volumes.
